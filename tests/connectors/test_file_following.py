@@ -340,3 +340,42 @@ def test_a_batch_finds_a_rotated_file_and_says_when_it_is_gone() -> None:
         ConnectorError, match=r"followed as /logs/a \(inode 1\) is found nowhere in /logs now: .* a batch cannot"
     ):
         locate(part.id, disk)
+
+
+def test_files_that_went_while_they_were_closed_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "open_limit", lambda: 2)
+    monkeypatch.setattr(followed, "_open", set())
+    disk = FakeDisk()
+    shipper = Shipper(disk, tmp_path / "notes", "/logs/*")
+    for number in range(9):
+        disk.write(disk.create(f"/logs/{number}"), b"%d\n" % number)
+
+    def look() -> str:
+        disk.time += followed.GONE_S
+        shipper.look()
+        shipper.read(Random(0))
+        return shipper.following.note()
+
+    assert [look() for _ in range(3)] == ["", "", ""]
+    is_open = {one.file.path: one.is_open for one in shipper.contents.values()}
+    closed, opened = (sorted(path for path in is_open if is_open[path] is sought) for sought in (False, True))
+    for path in (closed[0], closed[1], opened[0]):
+        disk.unlink(path)
+    told = [look() for _ in range(4)]
+    assert [text for text in told if text] == [
+        f"{closed[0]} and 1 others went while closed, as more files are followed than half of what a process may open (2): "
+        "what was written to it just before is lost, if anything was; follow fewer files, or raise ulimit -n"
+    ]
+
+
+def test_a_process_opens_as_many_files_as_it_may_let_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [16, 1_000]
+
+    def widen(kind: int, wanted: tuple[int, int]) -> None:
+        limits[0] = wanted[0]
+
+    monkeypatch.setattr(followed.resource, "getrlimit", lambda kind: tuple(limits))
+    monkeypatch.setattr(followed.resource, "setrlimit", widen)
+    followed.widen_limit.cache_clear()
+    assert [followed.are_too_many(count) for count in (8, 9, 501)] == [False, False, True]
+    assert limits == [1_000, 1_000]

@@ -34,6 +34,11 @@ class ArrayContent:
             )
         return data.tobytes()
 
+    @property
+    def grew(self) -> bool:
+        """An array is whole, or an error."""
+        return False
+
     def close(self) -> None:
         """Close the file."""
         self._content.close()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import io
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 
-from ouzel.connectors.file.disk import unreadable
+from ouzel.connectors.file.steady import SteadyFile
 from ouzel.connectors.formats.base import looks_packed
 from ouzel.errors import ConnectorError
 
@@ -23,6 +23,10 @@ def is_packed(path: str) -> bool:
 
 class Content(Protocol):
     """Bytes read in sequence: each read starts where the last one ended."""
+
+    @property
+    def grew(self) -> bool:
+        """Whether a file that is read to its end was added to meanwhile: its last line may be half of one."""
 
     def read(self, at: int, size: int) -> bytes:
         """At most `size` bytes from `at` on; fewer only at what is the end now.
@@ -60,21 +64,21 @@ class _Plain:
     """A file as it is."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._file = _open(path)
+        self._file = SteadyFile(path)
+
+    @property
+    def grew(self) -> bool:
+        return self._file.grew
 
     def read(self, at: int, size: int) -> bytes:
-        try:
-            _check_length(self._path, os.fstat(self._file), at)
-            data = os.pread(self._file, size, at)
-        except OSError as error:
-            raise unreadable(self._path, error) from None
+        assert at == self._file.at, f"{self._file.path} is read up to {self._file.at}, and not {at}"
+        data = self._file.read(size)
         if at == 0:
-            refuse_packed(self._path, data)
+            refuse_packed(self._file.path, data)
         return data
 
     def close(self) -> None:
-        os.close(self._file)
+        self._file.close()
 
 
 class _Packed:
@@ -82,31 +86,38 @@ class _Packed:
 
     def __init__(self, path: str) -> None:
         self._path, self._at = path, 0
-        try:
-            self._stream = pa.CompressedInputStream(pa.OSFile(path), CODECS[Path(path).suffix])
-        except OSError as error:
-            raise unreadable(path, error) from None
+        self._file = SteadyFile(path)
+        self._stream = pa.CompressedInputStream(pa.PythonFile(_Bytes(self._file), "r"), CODECS[Path(path).suffix])
+
+    @property
+    def grew(self) -> bool:
+        return self._file.grew
 
     def read(self, at: int, size: int) -> bytes:
         assert at == self._at, f"{self._path} is unpacked up to {self._at}, and not at {at}"
         try:
             data: bytes = self._stream.read(size)
         except OSError as error:
-            raise ConnectorError(f"{self._path} cannot be unpacked: {error} (behind {self._at:,} bytes)") from None
+            raise ConnectorError(
+                f"{self._path} cannot be unpacked: {error} (behind {self._at:,} bytes): it is damaged or not whole; if it is still being "
+                "written start again when it is done, else copy it anew"
+            ) from None
         self._at += len(data)
         return data
 
     def close(self) -> None:
         self._stream.close()
+        self._file.close()
 
 
-def _open(path: str) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise unreadable(path, error) from None
+class _Bytes(io.RawIOBase):
+    """What Arrow reads."""
 
+    def __init__(self, file: SteadyFile) -> None:
+        self._file = file
 
-def _check_length(path: str, found: os.stat_result, read: int) -> None:
-    if found.st_size < read:
-        raise ConnectorError(f"{path} became shorter ({found.st_size} bytes) than what was read of it ({read} bytes)")
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)

@@ -13,6 +13,9 @@ from ouzel.connectors.file.identity import FileKey
 from ouzel.connectors.file.paths import find_files
 from ouzel.errors import ConnectorError
 
+FRESH_NS = 100_000_000
+"""What was written so short a time ago may be written again without its times telling: it is looked at once more."""
+
 
 class Told(NamedTuple):
     """What is told of a file: when it was written and changed, in nanoseconds; `links` is 0 when it was deleted and is still open."""

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 from collections.abc import Callable
 from functools import cache
 
 from ouzel.connectors.file.content import refuse_packed
-from ouzel.connectors.file.disk import Disk, Told, unreadable
+from ouzel.connectors.file.disk import FRESH_NS, Disk, Told, unreadable
 from ouzel.connectors.file.identity import ROTATE, FileId, FileKey, Print
 from ouzel.errors import ConnectorError
 
 GONE_S = 10.0
 """A file that was deleted is over when it has not grown for so long since: whoever had it open may have written on."""
 
-FRESH_NS = 100_000_000
-"""What was written so short a time ago may be written again without its times telling: it is looked at once more."""
 
-
-@cache
 def open_limit() -> int:
     """So many followed files stay open in a process although they do not grow: half of what it may open."""
     return max(8, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+
+
+@cache
+def widen_limit() -> None:
+    """Let the process open as many files as it may let itself: the usual limit of 1,024 is there for old programs."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def are_too_many(count: int) -> bool:
+    """Whether fewer than so many followed files have to be open; a limit that is in the way is raised first."""
+    if count > open_limit():
+        widen_limit()
+    return count > open_limit()
 
 
 class Followed:
@@ -125,8 +137,13 @@ class Followed:
             if now - self._gone_since >= GONE_S:
                 self.is_over = True
                 self.close()
-        elif len(_open) > open_limit():
+        elif are_too_many(len(_open)):
             self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is read on whatever becomes of its name."""
+        return self._handle is not None
 
     @property
     def size(self) -> int:
@@ -138,6 +155,11 @@ class Followed:
         """Bytes of it, which do not count as read; it must be open."""
         assert self._handle is not None
         return self._disk.pread(self._handle, size, at)
+
+    @property
+    def grew(self) -> bool:
+        """A line without its end waits for it; of a file that is over nothing more comes."""
+        return False
 
     @property
     def called(self) -> str:

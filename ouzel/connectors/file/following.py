@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ouzel.connectors.file import followed
 from ouzel.connectors.file.disk import DISK, Disk, Told
 from ouzel.connectors.file.followed import GONE_S, Followed
 from ouzel.connectors.file.identity import (
@@ -45,6 +46,7 @@ class Following:
         self._fresh: set[FileKey] = set()
         self._left: dict[FileKey, tuple[float, int]] = {}
         self._kept: dict[str, list[Any]] = _read_notes(notes)
+        self._told: set[str] = set()
 
     def recall(self, partitions: Iterable[str]) -> None:
         """A task before this one has read these: they are known again under whatever name, as are those that it had met."""
@@ -91,8 +93,8 @@ class Following:
             self._check_kept(made)
         return made
 
-    def note(self) -> None:
-        """Keep how far each file was read, for a task after this one."""
+    def note(self) -> str:
+        """Keep how far each file was read, for a task after this one; what the user is told of files that are gone, once, else ''."""
         changed = [name for name, content in self._contents.items() if self._has_news(name, content)]
         for name in changed:
             content = self._contents[name]
@@ -105,6 +107,26 @@ class Following:
                 fresh = self._notes.with_suffix(".new")
                 fresh.write_text(json.dumps(self._kept))
                 fresh.rename(self._notes)
+        return self._describe_gone([name for name in changed if self._is_gone_unread(name)])
+
+    def _is_gone_unread(self, name: str) -> bool:
+        """Whether a file was closed for want of room, and has left meanwhile, so that nobody knows what was last written to it."""
+        content = self._contents.get(name)
+        return (
+            str(self._kept[name][3]) == LEFT and content is not None and not content.is_open and name not in self._told
+        )
+
+    def _describe_gone(self, names: list[str]) -> str:
+        self._told.update(names)
+        if not names:
+            return ""
+        file = self._contents[names[0]].file
+        others = f" and {len(names) - 1:,} others" if names[1:] else ""
+        return (
+            f"{file.path}{others} went while closed, as more files are followed than half of what a process may open "
+            f"({followed.open_limit():,}): what was written to it just before is lost, if anything was; follow fewer files, or raise "
+            "ulimit -n"
+        )
 
     def close(self) -> None:
         """Close all files."""

@@ -104,9 +104,7 @@ class FileSource:
 
     def commit(self, places: Mapping[str, Committed]) -> str:
         """The next run starts at the beginning; a task of this one that starts again is told what the followed files were."""
-        if self._following is not None:
-            self._following.note()
-        return ""
+        return "" if self._following is None else self._following.note()
 
     def committed(self) -> Mapping[str, Committed]:
         """Nothing."""

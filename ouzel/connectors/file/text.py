@@ -78,6 +78,8 @@ class TextReader:
         self._line = 0  # the line that the next record starts on
         self._sought = offset or 0
         self._ended = False
+        self._grew = False
+        self._left_out = ""  # what the user is told of the last line
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: the `rows` that follow, less at what is the end of the file now, or where they are long."""
@@ -91,10 +93,15 @@ class TextReader:
             last = first + (self._line < until) + int(np.searchsorted(begins, until))
         if first == last:
             return self._nothing()
-        return self._batch(first, last)
+        batch = self._batch(first, last)
+        if self._left_out and self._taken == len(self._block.ends):
+            batch.notes, self._left_out = [*batch.notes, self._left_out], ""
+        return batch
 
     def _nothing(self) -> ReadState:
         over = self._ended and self._taken == len(self._block.ends)
+        if over and self._left_out:  # there is no batch to say it with
+            raise ConnectorError(self._left_out)
         return ReadState.WAIT if self._follow and not over else ReadState.END
 
     def _has(self, rows: int) -> bool:
@@ -153,6 +160,7 @@ class TextReader:
         fresh = self._read(block.at + len(block.data), size)
         self._ended = len(fresh) < size and not self._may_grow
         if self._ended:
+            self._grew = self._content is not None and self._content.grew
             self.close()
         elif not fresh and start == block.at:
             return False
@@ -160,9 +168,22 @@ class TextReader:
         if start == 0 and data.startswith(_BOM):
             data, start = data[len(_BOM) :], len(_BOM)
         if self._ended and data and not data.endswith(b"\n"):
-            data += b"\n"
+            data = self._without_half(data) if self._grew else data + b"\n"
         self._block, self._taken = self._index(data, start), 0
         return bool(fresh)
+
+    def _without_half(self, data: bytes) -> bytes:
+        """Leave out a last line whose end may not have been written yet: as it is it may be another row."""
+        whole = max(data.rfind(b"\n"), data.rfind(b"\r") if self._raw else -1) + 1
+        if whole < len(data):
+            self._leave_out()
+        return data[:whole]
+
+    def _leave_out(self) -> None:
+        self._left_out = (
+            f"{self._path} grew while it was read, and its last line, which has no end yet, is left out; start again when it is written, "
+            "or go on with it: 'follow' = 'true'"
+        )
 
     def _start(self) -> int:
         block = self._block
@@ -191,8 +212,11 @@ class TextReader:
             breaks, counted = self._dialect.cut(view, _RECORD_BYTES_MAX)
             lines = self._line + counted
             if self._ended and data and (not len(breaks) or breaks[-1] < len(data) - 1):  # a quote that nothing closes
-                breaks = np.append(breaks, len(data) - 1)
-                lines = np.append(lines, self._line + data.count(b"\n"))
+                if self._grew:
+                    self._leave_out()
+                else:
+                    breaks = np.append(breaks, len(data) - 1)
+                    lines = np.append(lines, self._line + data.count(b"\n"))
         return _Block(data, at, breaks, lines)
 
     def _batch(self, first: int, last: int) -> ReadBatch:

@@ -1,0 +1,115 @@
+"""A file that is read once, from its beginning to its end: whether what was read of it is still what it holds.
+
+Whoever appends meanwhile does no harm. Whoever cuts the file or writes it over gives rows of two contents, of which nobody could say which.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import NamedTuple
+
+import xxhash
+
+from ouzel.connectors.file.disk import FRESH_NS, unreadable
+from ouzel.connectors.file.identity import Print
+from ouzel.errors import ConnectorError
+
+_PIECE_BYTES = 1 << 20
+
+
+class _Told(NamedTuple):
+    """What changes when a file is written, and sometimes when it is not."""
+
+    size: int
+    written_ns: int
+    changed_ns: int
+
+
+class SteadyFile:
+    """The bytes of an open file in sequence.
+
+    As long as the system tells the same of it nothing is looked at twice. Once that differs, both ends of what was read are looked
+    at before more is read, and all of them at the end.
+
+    Raises:
+        ConnectorError: it cannot be opened.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise unreadable(path, error) from None
+        self._begun = self._told = self._ask()
+        self._moved = time.time_ns() - self._told.written_ns < FRESH_NS
+        self._print, self._digest = Print(), xxhash.xxh3_128()
+
+    @property
+    def at(self) -> int:
+        """How many bytes were read."""
+        return self._print.at
+
+    @property
+    def grew(self) -> bool:
+        """Whether it was added to while it was read."""
+        return self._told.size > self._begun.size
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; fewer than `size` only at the end.
+
+        Raises:
+            ConnectorError: it cannot be read, or has lost or changed what was read of it.
+        """
+        self._look()
+        try:
+            data = os.pread(self._file, size, self.at)
+            self._print = self._print.then(data)
+            self._digest.update(data)
+            self._look()
+            if len(data) < size and self._moved:
+                self._check_all()
+                self._moved = False
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        return data
+
+    def _ask(self) -> _Told:
+        told = os.fstat(self._file)
+        return _Told(told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+
+    def _look(self) -> None:
+        """If what is told of the file has changed, see that it has not become shorter, and that what was read is there by both its ends."""
+        told = self._ask()
+        if told == self._told:
+            return
+        self._told, self._moved = told, True
+        known = self._print
+        if told.size < max(known.at, self._begun.size):
+            raise ConnectorError(
+                f"{self.path} was cut while it was read, from {self._begun.size:,} bytes to {told.size:,}: rows of it are lost; let nobody "
+                "write to it meanwhile, and start again"
+            )
+        first = os.pread(self._file, len(known.first), 0)
+        if not known.is_of(first, os.pread(self._file, len(known.last), known.at - len(known.last))):
+            raise self._written_over()
+
+    def _check_all(self) -> None:
+        """See that all that was read is there."""
+        again, at = xxhash.xxh3_128(), 0
+        while at < self.at and (data := os.pread(self._file, min(_PIECE_BYTES, self.at - at), at)):
+            again.update(data)
+            at += len(data)
+        if again.digest() != self._digest.digest():
+            raise self._written_over()
+
+    def _written_over(self) -> ConnectorError:
+        return ConnectorError(
+            f"{self.path} was written over while it was read, so its rows are of two contents; write to another file and rename that, "
+            "and start again"
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
