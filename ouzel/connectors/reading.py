@@ -22,13 +22,15 @@ class Partition:
     """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share.
 
     Where partitions may be added, `turn` modulo the number of tasks says which task reads it; None goes by a hash of the id. `called` is
-    what people call it, if its id says more than that.
+    what people call it, if its id says more than that. `version` is its content's when it was found, where the
+    id holds for that alone.
     """
 
     id: str
     bounded: bool
     turn: int | None = None
     called: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True)

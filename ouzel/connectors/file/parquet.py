@@ -46,18 +46,33 @@ def row_ranges(footer: pq.FileMetaData, wanted: int) -> list[tuple[int, int]]:
     return ranges or [(0, footer.num_rows)]
 
 
+def version_of(path: str) -> str:
+    """What changes with a file's content. An inode is not in it: not every file system keeps to one.
+
+    Raises:
+        ConnectorError: it is gone.
+    """
+    try:
+        told = os.stat(path)
+    except OSError as error:
+        raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
+    return f"{told.st_size}-{told.st_mtime_ns}"
+
+
 class ParquetReader:
     """Rows [at, last) of one file, decoded a piece at a time; a batch is a slice of a piece."""
 
-    def __init__(self, request: SourceRequest, path: str, at: int, last: int) -> None:
+    def __init__(self, request: SourceRequest, path: str, at: int, last: int, version: str = "") -> None:
+        """`version` is what the file was when its rows were counted; by default what it is now."""
         self._request, self._path, self._at, self._last = request, path, at, last
-        self._version = _version(path)
+        self._version = version or version_of(path)
         self._piece = pl.DataFrame()
         self._numbers = np.empty(0, np.uint32)
         self._bad: list[tuple[int, str]] = []
         self._piece_end = at
         self._pushed: pl.Expr | None = None
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._check_same()
         self._data, self._scan = data, self._open(path, data)
 
     def _open(self, path: str, data: dict[str, pl.DataType]) -> pl.LazyFrame:
@@ -107,7 +122,7 @@ class ParquetReader:
 
     def _check_same(self) -> None:
         """See that the file is still the one whose end was read: each piece opens it anew, at places that only that one has."""
-        if _version(self._path) != self._version:
+        if version_of(self._path) != self._version:
             raise ConnectorError(f"{self._path} was replaced or changed while it was read; start the topology again")
 
     def _fit(self, raw: pl.DataFrame) -> None:
@@ -129,15 +144,6 @@ class ParquetReader:
 
 def _change(held: pl.DataType, declared: pl.DataType) -> Change:
     return lambda values: values.to_frame().select(widen(pl.col(values.name), held, declared)).to_series()
-
-
-def _version(path: str) -> tuple[int, int]:
-    """What changes with a file's content. An inode is not in it: not every file system keeps to one."""
-    try:
-        told = os.stat(path)
-    except OSError as error:
-        raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
-    return told.st_size, told.st_mtime_ns
 
 
 def _first_line(error: Exception) -> str:

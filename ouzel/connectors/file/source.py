@@ -8,7 +8,7 @@ from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.following import Following, locate
 from ouzel.connectors.file.identity import parse_id
-from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
+from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges, version_of
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.file.unchanged import Unchanged
@@ -51,7 +51,8 @@ class FileSource:
 
     def _row_ranges(self) -> list[Partition]:
         """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""
-        footers = {path: read_footer(path) for path in self._known}
+        versions = {path: version_of(path) for path in self._known}
+        footers = {path: read_footer(path) for path in versions}
         columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
         names: dict[str, None] = {}
         for path, footer in footers.items():
@@ -61,7 +62,7 @@ class FileSource:
         require_columns(list(names), columns, ", ".join(footers) if len(footers) < 3 else self._options.text("path"))
         wanted = self._options.integer("partitions") or -(-self._request.tasks // len(footers))
         return [
-            Partition(f"{path}#{first}-{last}", True)
+            Partition(f"{path}#{first}-{last}", True, version=versions[path])
             for path, footer in footers.items()
             for first, last in row_ranges(footer, wanted)
         ]
@@ -72,7 +73,7 @@ class FileSource:
             path, _, rows = partition.id.rpartition("#")
             first, last = map(int, rows.split("-"))
             self._unchanged.check(path)
-            return ParquetReader(self._request, path, first if offset is None else offset, last)
+            return ParquetReader(self._request, path, first if offset is None else offset, last, partition.version)
         return self._text_reader(partition.id, offset)
 
     def _text_reader(self, partition: str, offset: int | None) -> TextReader:

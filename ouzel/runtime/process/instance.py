@@ -482,6 +482,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 
 def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import TaskContext, make_task
+    from ouzel.runtime.tasks.found import FoundInFiles
     from ouzel.runtime.tasks.hand import FileNote
     from ouzel.runtime.tasks.journal import FileJournal
 
@@ -489,8 +490,8 @@ def _make(job: RunDescription, container: int, task: Task, places: dict[str, Pla
     results = ResultSender(job.home, task.id).write
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
-    hand = FileNote(here / f"hand-{task.id}")
+    hand, found = FileNote(here / f"hand-{task.id}"), FoundInFiles(job.home)
     setting = TaskContext(
-        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, hand
+        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, hand, found
     )
     return make_task(task, setting)

@@ -35,6 +35,7 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
+from ouzel.runtime.tasks.found import FoundInMemory
 from ouzel.runtime.tasks.journal import MemoryJournal
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ class World:
         self.stopping = False
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
+        self._found = FoundInMemory()
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
         self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
 
@@ -312,7 +314,15 @@ class World:
         local = self.container_tasks(task.id)
         journal = self._journals[task.id]
         setting = TaskContext(
-            self.topology, self.directory, local, dict(places), self.results, epoch, journal, hand=self.notes[task.id]
+            self.topology,
+            self.directory,
+            local,
+            dict(places),
+            self.results,
+            epoch,
+            journal,
+            hand=self.notes[task.id],
+            found=self._found,
         )
         machine = make_task(task, setting)
         if self.pause:

@@ -11,6 +11,7 @@ import polars as pl
 from ouzel.planner.topology import Topology
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.protocol.quarantine import MemoryNote, Note
+from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
 Results = Callable[[int, pl.DataFrame], None]
@@ -22,7 +23,7 @@ class TaskContext:
     """What a task is given at its start: its topology, the tasks that share its container, where relative paths start, and its past.
 
     `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's and, with "-source"
-    behind the name, its source's, `hand` what it had in hand; `epoch` counts how often it was started before.
+    behind the name, its source's, `hand` what it had in hand; `found` is that of all tasks; `epoch` counts how often it was started before.
     """
 
     topology: Topology
@@ -34,3 +35,4 @@ class TaskContext:
     journal: Journal = field(default_factory=MemoryJournal)
     notes: Path | None = None
     hand: Note = field(default_factory=MemoryNote)
+    found: FoundOnce = field(default_factory=FoundInMemory)

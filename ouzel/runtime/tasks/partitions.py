@@ -30,6 +30,7 @@ from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
+from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.journal import BatchBoundaries, Journal
 from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
 from ouzel.runtime.tasks.shedding import SHED, NoShedding, Passed, Shedder
@@ -254,9 +255,9 @@ class Partitions:
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
-        shedder: Shedder | None = None, replays: bool = True,
+        shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None,
     ) -> None:  # fmt: skip
-        self._shedder, self._replays = shedder or NoShedding(), replays
+        self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
@@ -277,7 +278,7 @@ class Partitions:
             ConnectorError: one is gone of which batches were on their way when this task was last stopped.
         """
         found = []
-        for number, partition in enumerate(self.source.partitions()):
+        for number, partition in enumerate(self._find()):
             if self._turn(partition, number) % self._tasks == self._index and partition.id not in self._opened:
                 self._opened.add(partition.id)
                 found.append(self._open(partition))
