@@ -57,7 +57,7 @@ HALVES = {
     "tests/reconcile/test_fuzz.py": Half.IN_TURN,
     "tests/reconcile/test_fuzz_queries.py": Half.IN_TURN,
     "tests/reconcile/test_joined.py": Half.IN_TURN,
-    "tests/reconcile/test_statement.py::test_a_run_that_goes_on_is_watched_to_its_end": Half.NEVER,
+    "tests/reconcile/test_statement.py::test_a_run_that_goes_on_is_watched_to_its_end": Half.IN_TURN,
     "tests/reconcile/test_runs.py::test_late_is_exact_whatever_is_computed_of_the_rows": Half.IN_TURN,
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ouzel.errors import TopologyError
 from ouzel.reconcile import Class, Cut
@@ -64,6 +67,32 @@ def test_each_window_is_compared_once() -> None:
     watch.passed(at(50), second)
     rest = watch.following(at(0, closed_us=None))
     assert rest == Cut(START_US + 48 * HOUR_US, None)
+
+
+@given(
+    st.lists(st.floats(0, 240), max_size=6).map(sorted),
+    st.integers(0, 3),
+    st.sampled_from([Cut(), Cut(START_US + DAY_US, START_US + 3 * DAY_US)]),
+)
+def test_each_window_is_compared_once_however_often_its_run_is_looked_at(
+    hours: list[float], ended: int, cut: Cut
+) -> None:
+    """A run whose input has ended still answers until it has stopped: a watch may see its end twice."""
+    watch, compared = horizon(cut=cut), Counter[int]()
+    looks = [at(each) for each in hours] + [at(0, closed_us=None)] * ended
+    for look in looks:
+        part = watch.following(look)
+        if part is not None:
+            watch.passed(look, part)
+            compared.update(day for day in range(12) if _holds(part, day))
+    last = 12 if ended else int(max(hours, default=0) + 1 / HOUR_US) // 24
+    assert compared == Counter(day for day in range(last) if _holds(cut, day))
+
+
+def _holds(part: Cut, day: int) -> bool:
+    """Whether the window of that day lies wholly in it."""
+    first, last = START_US + day * DAY_US, START_US + (day + 1) * DAY_US
+    return (part.from_us is None or part.from_us <= first) and (part.to_us is None or last <= part.to_us)
 
 
 def test_windows_that_slide_differently_are_none_of_them_skipped() -> None:
@@ -194,6 +223,7 @@ class Played:
     rows: int = 0
     pauses: list[str] = field(default_factory=list)
     live: bool = True
+    finished: bool = False
 
     def is_live(self, home: Path) -> bool:
         return self.live
@@ -203,6 +233,9 @@ class Played:
         if not self.live:
             raise TopologyError("the run ended while it was asked")
         record = read_record(self.whole)
+        if self.finished:
+            self.finish()
+            return record
         closed = int((flights()["ts"][self.rows - 1] - EPOCH) / timedelta(microseconds=1)) - HOUR_US
         ranges = {table: dict.fromkeys(parts, (0, self.rows)) for table, parts in record.ranges.items()}
         times = {table: dict.fromkeys(parts, closed) for table, parts in ranges.items()}
@@ -223,8 +256,13 @@ class Played:
             self.pauses.append("resumed")
 
     def end(self) -> None:
-        """The input has ended."""
+        """The input has ended, and the run has stopped."""
         self.live = False
+        self.finish()
+
+    def finish(self) -> None:
+        """The input has ended; the run still answers."""
+        self.finished = True
         for file in self.whole.iterdir():
             (self.home / file.name).write_bytes(file.read_bytes())
 
@@ -269,9 +307,13 @@ def test_a_watch_compares_windows_as_they_close(tmp_path: Path, spark: SparkSess
     assert ends({"flights": {"p": next(iter(third.found.record.ranges["flights"].values()))}}) == (1_000, 3_000)
     assert (third.windows, third.found.differing) == (5, 0)
 
+    played.finish()
+    fourth = watch.round()
+    assert (fourth.windows, fourth.over) == (6, False)
+
     played.end()
     last = watch.round()
-    assert (last.windows, last.over) == (6, True)
+    assert (last.windows, last.found, last.over) == (0, None, True)
     assert watch.total is not None
     assert watch.windows == 20
     assert watch.total.stream_rows == pl.read_parquet(whole / RESULTS).height

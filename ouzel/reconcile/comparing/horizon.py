@@ -28,15 +28,15 @@ class Frontier:
         self._delays, self._reach_us = delays(sink), _reach_us(sink, found)
         grids = {(window.grid_us, window.offset_us % window.grid_us) for window in found.windows}
         self._slide_us, self._offset_us = grids.pop() if len(grids) == 1 else (1, 0)
-        self._compared_us = EARLIEST_US
+        self._compared_us, self._all_compared = EARLIEST_US, False
         self._marks: dict[tuple[str, str], list[tuple[int, int]]] = {}
 
     def following(self, record: RunRecord) -> Cut | None:
-        """The windows that have closed since what was `passed`; None if none has. Of a run that has ended all that are left."""
+        """The windows that have closed since what was `passed`; None if none has. Of an input that has ended all that are left."""
         first, last = self._cut.from_us, replace(self._cut, closed_only=True).at(record).to_us
         if last is not None and last != self._cut.to_us:
             last = self._last_end(last)
-        if last is not None and last <= self._compared_us:
+        if self._all_compared or (last is not None and last <= self._compared_us):
             return None
         if self._compared_us > EARLIEST_US:
             begin = self._next_begin()
@@ -66,8 +66,10 @@ class Frontier:
         return max((end for end, last in self._marks.get((table, partition), []) if last < needed_us), default=first)
 
     def passed(self, record: RunRecord, part: Cut) -> None:
-        """These windows of that record have been compared."""
-        if part.to_us is not None:
+        """These windows of that record have been compared. A run whose input has ended may go on answering: it closes no more windows."""
+        if part.to_us is None:
+            self._all_compared = True
+        else:
             self._compared_us = part.to_us
         for table, delay in (self._delays or {}).items():
             for name, at in record.times.get(table, {}).items():
