@@ -1,10 +1,12 @@
-"""The three standard streams of a process, which a parent may have closed, or connected to what takes nothing."""
+"""The descriptors of a process: how many it may have, and the three standard ones, which a parent may have closed, or connected to what
+takes nothing."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import resource
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,16 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _STANDARD = ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY))
+
+
+def allow_files(number: int) -> int:
+    """Have this process allow itself so many open files, if it may; how many it may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= number:
+        return number
+    raised = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    return raised
 
 
 def open_standard_descriptors() -> list[int]:

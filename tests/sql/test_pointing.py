@@ -41,9 +41,8 @@ def test_a_long_line_is_shown_around_its_place(line: str, data: st.DataObject) -
     at = data.draw(st.integers(0, len(line)))
     shown, carets = pointed(line, at, data.draw(st.integers(1, 10)))
     assert len(shown) <= WIDEST + 4
-    before = shown[: len(shown)]
     width, index = 0, 0
-    while width < carets.index("^") and index < len(before):
-        width += 2 if east_asian_width(before[index]) == "W" else 1
+    while width < carets.index("^") and index < len(shown):
+        width += 2 if east_asian_width(shown[index]) == "W" else 1
         index += 1
-    assert before[index : index + 1] == line[at : at + 1] or at == len(line)
+    assert shown[index : index + 1] == line[at : at + 1] or at == len(line)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ouzel.connectors.file.identity import FileKey
+from ouzel.connectors.file.identity import FileKey, Print
 from ouzel.connectors.file.paths import find_files
 from ouzel.errors import ConnectorError
 
@@ -110,6 +110,12 @@ class RealDisk:
 
     def wall_ns(self) -> int:
         return time.time_ns()
+
+
+def holds(disk: Disk, file: int, read: Print) -> bool:
+    """Whether an open file still has, at both ends of what was read of it, what was read there."""
+    first = disk.pread(file, len(read.first), 0)
+    return read.is_of(first, disk.pread(file, len(read.last), read.at - len(read.last)))
 
 
 def unreadable(path: str, error: OSError) -> ConnectorError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import sys
 from collections.abc import Callable
 from functools import cache
 
 from ouzel.connectors.file.content import refuse_packed
-from ouzel.connectors.file.disk import FRESH_NS, Disk, Told, unreadable
+from ouzel.connectors.file.disk import FRESH_NS, Disk, Told, holds, unreadable
 from ouzel.connectors.file.identity import ROTATE, FileId, FileKey, Print
+from ouzel.descriptors import allow_files
 from ouzel.errors import ConnectorError
 
 GONE_S = 10.0
@@ -24,9 +26,8 @@ def open_limit() -> int:
 @cache
 def widen_limit() -> None:
     """Let the process open as many files as it may let itself: the usual limit of 1,024 is there for old programs."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        allow_files(sys.maxsize)
 
 
 def are_too_many(count: int) -> bool:
@@ -92,9 +93,7 @@ class Followed:
                 f"the last look and the cut is lost; {ROTATE}, and start the topology again"
             )
         assert self._handle is not None
-        first = self._disk.pread(self._handle, len(known.first), 0)
-        last = self._disk.pread(self._handle, len(known.last), known.at - len(known.last))
-        if not known.is_of(first, last):
+        if not holds(self._disk, self._handle, known):
             raise ConnectorError(
                 f"{self.called} was written over: its first {known.at} bytes are not those that were read, and what was written before "
                 f"that may be lost; {ROTATE}, and start the topology again"

@@ -6,24 +6,14 @@ Whoever appends meanwhile does no harm. Whoever cuts the file or writes it over 
 from __future__ import annotations
 
 import os
-import time
-from typing import NamedTuple
 
 import xxhash
 
-from ouzel.connectors.file.disk import FRESH_NS, unreadable
+from ouzel.connectors.file.disk import DISK, FRESH_NS, holds, unreadable
 from ouzel.connectors.file.identity import Print
 from ouzel.errors import ConnectorError
 
 _PIECE_BYTES = 1 << 20
-
-
-class _Told(NamedTuple):
-    """What changes when a file is written, and sometimes when it is not."""
-
-    size: int
-    written_ns: int
-    changed_ns: int
 
 
 class SteadyFile:
@@ -42,8 +32,8 @@ class SteadyFile:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise unreadable(path, error) from None
-        self._begun = self._told = self._ask()
-        self._moved = time.time_ns() - self._told.written_ns < FRESH_NS
+        self._begun = self._told = DISK.fstat(self._file)
+        self._moved = DISK.wall_ns() - self._told.written_ns < FRESH_NS
         self._print, self._digest = Print(), xxhash.xxh3_128()
 
     @property
@@ -62,9 +52,9 @@ class SteadyFile:
         Raises:
             ConnectorError: it cannot be read, or has lost or changed what was read of it.
         """
-        self._look()
         try:
-            data = os.pread(self._file, size, self.at)
+            self._look()
+            data = DISK.pread(self._file, size, self.at)
             self._print = self._print.then(data)
             self._digest.update(data)
             self._look()
@@ -75,30 +65,24 @@ class SteadyFile:
             raise unreadable(self.path, error) from None
         return data
 
-    def _ask(self) -> _Told:
-        told = os.fstat(self._file)
-        return _Told(told.st_size, told.st_mtime_ns, told.st_ctime_ns)
-
     def _look(self) -> None:
         """If what is told of the file has changed, see that it has not become shorter, and that what was read is there by both its ends."""
-        told = self._ask()
+        told = DISK.fstat(self._file)
         if told == self._told:
             return
         self._told, self._moved = told, True
-        known = self._print
-        if told.size < max(known.at, self._begun.size):
+        if told.size < max(self.at, self._begun.size):
             raise ConnectorError(
                 f"{self.path} was cut while it was read, from {self._begun.size:,} bytes to {told.size:,}: rows of it are lost; let nobody "
                 "write to it meanwhile, and start again"
             )
-        first = os.pread(self._file, len(known.first), 0)
-        if not known.is_of(first, os.pread(self._file, len(known.last), known.at - len(known.last))):
+        if not holds(DISK, self._file, self._print):
             raise self._written_over()
 
     def _check_all(self) -> None:
         """See that all that was read is there."""
         again, at = xxhash.xxh3_128(), 0
-        while at < self.at and (data := os.pread(self._file, min(_PIECE_BYTES, self.at - at), at)):
+        while at < self.at and (data := DISK.pread(self._file, min(_PIECE_BYTES, self.at - at), at)):
             again.update(data)
             at += len(data)
         if again.digest() != self._digest.digest():
@@ -112,4 +96,4 @@ class SteadyFile:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._file)
+        DISK.close(self._file)

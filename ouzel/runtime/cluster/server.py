@@ -22,7 +22,7 @@ from typing import Any
 
 from ouzel.connectors import load_function, reads_of, writes_of
 from ouzel.connectors.formats import import_kernels
-from ouzel.descriptors import open_standard_descriptors
+from ouzel.descriptors import allow_files, open_standard_descriptors
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
@@ -36,7 +36,7 @@ from ouzel.runtime.process.life import (
     show_as,
     wake_with_parent,
 )
-from ouzel.runtime.process.limits import allow_files, files_needed, fork
+from ouzel.runtime.process.limits import files_needed, fork
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 

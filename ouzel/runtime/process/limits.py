@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from ouzel.descriptors import allow_files
 from ouzel.errors import TopologyError
 
 if TYPE_CHECKING:
@@ -57,16 +58,6 @@ def threads_needed(packing: PackingPlan) -> int:
     """How many processes and threads the topology needs, the client's among them."""
     tasks = sum(len(container.tasks) for container in packing.containers)
     return _THREADS + _THREADS_OF_CONTAINER * len(packing.containers) + _THREADS_OF_TASK * tasks
-
-
-def allow_files(number: int) -> int:
-    """Have this process allow itself so many open files, if it may; how many it may have."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= number:
-        return number
-    raised = number if hard == resource.RLIM_INFINITY else min(number, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-    return raised
 
 
 def _threads_of(user: int) -> int:

@@ -11,6 +11,7 @@ import polars as pl
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
 from ouzel.connectors import open_sink, open_source, reads_of
+from ouzel.connectors.base import Reads
 from ouzel.connectors.reading import Source, SourceRequest
 from ouzel.connectors.shedding import Shedding
 from ouzel.connectors.writing import SinkRequest, SinkWriter
@@ -81,7 +82,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
         beside_us,
         _shedder(scan.table, reads.sheds(options), context),
         replays=settings.delivery is Delivery.AT_LEAST_ONCE,
-        find=_finder(component.name, scan, options, source, context),
+        find=_finder(component.name, reads, options, source, context),
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
@@ -97,9 +98,8 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     return (QueueSpout if scan.traits.by_token else SourceSpout)(*given), asked
 
 
-def _finder(component: str, scan: Scan, options: dict[str, str], source: Source, context: TaskContext) -> Finds:
+def _finder(component: str, reads: Reads, options: dict[str, str], source: Source, context: TaskContext) -> Finds:
     """How partitions are found: of what is at rest once a run, for the files of a folder may be others for the task that looks next."""
-    reads = reads_of(scan.connector, scan.table)
     at_rest = reads.at_rest and not reads.grows(options)
     return (lambda: context.found.once(component, source.partitions)) if at_rest else source.partitions
 

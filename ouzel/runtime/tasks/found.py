@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Protocol
 
@@ -35,7 +36,6 @@ class FoundInMemory:
         self._known: dict[str, Sequence[Partition]] = {}
 
     def once(self, component: str, find: Finds) -> Sequence[Partition]:
-        """See FoundOnce."""
         if component not in self._known:
             self._known[component] = find()
         return self._known[component]
@@ -48,10 +48,10 @@ class FoundInFiles:
         self._folder = folder
 
     def once(self, component: str, find: Finds) -> Sequence[Partition]:
-        """See FoundOnce.
+        """The partitions that are read in this run.
 
         Raises:
-            TopologyError: it cannot be noted.
+            TopologyError: they cannot be noted.
         """
         path = self._folder / f"found-{name_id(component):x}"
         if not path.exists():
@@ -61,9 +61,7 @@ class FoundInFiles:
     def _note(self, path: Path, found: Sequence[Partition]) -> None:
         fresh = path.with_name(f"{path.name}-{os.getpid()}")
         try:
-            fresh.write_text(
-                json.dumps([(part.id, part.bounded, part.turn, part.called, part.version) for part in found])
-            )
+            fresh.write_text(json.dumps([astuple(partition) for partition in found]))
             with contextlib.suppress(FileExistsError):  # another task was faster
                 os.link(fresh, path)
             fresh.unlink()

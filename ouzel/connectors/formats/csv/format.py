@@ -66,7 +66,7 @@ class Dialect:
         self.columns = tuple(name.strip() for name in given["csv.columns"].split(",") if name.strip())
 
     def judge(self, records: Records) -> np.ndarray:
-        """What each record is made of, as `csv_records.judge_records` says it."""
+        """What each record is made of, as `records.judge_records` says it."""
         data, delimiter = np.frombuffer(records.blob, np.uint8), ord(self.delimiter)
         odd = b"\r" in records.blob or records.blob.count(b"\n") > len(records)
         if odd or (self.quote and self.quote.encode() in records.blob):
@@ -74,7 +74,7 @@ class Dialect:
         return count_fields(data, records.starts, records.ends, delimiter)
 
     def cut(self, data: np.ndarray, bytes_max: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where records end, and the number of lines up to there, as `csv_records.find_ends` says it."""
+        """Where records end, and the number of lines up to there, as `records.find_ends` says it."""
         return find_ends(data, self.quote_byte, ord(self.delimiter), bytes_max)
 
     @property

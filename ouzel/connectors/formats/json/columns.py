@@ -1,4 +1,4 @@
-"""JSON records to columns of any type, nested or not: `json_scan` finds the places of all values, and each leaf is made as one column."""
+"""JSON records to columns of any type, nested or not: `scan` finds the places of all values, and each leaf is made as one column."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Columns of Protobuf's records from their bytes, without an object for any: what a field holds in all records is computed at once.
 
-Only records that are plain are read so (see protobuf_scan); of a batch with another one, and of messages with what is rare, Protobuf's
+Only records that are plain are read so (see `scan`); of a batch with another one, and of messages with what is rare, Protobuf's
 own library makes the objects. Both give the same: a test holds them to that.
 """
 
