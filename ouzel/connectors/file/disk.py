@@ -112,7 +112,7 @@ class RealDisk:
         return time.time_ns()
 
 
-def holds(disk: Disk, file: int, read: Print) -> bool:
+def still_has(disk: Disk, file: int, read: Print) -> bool:
     """Whether an open file still has, at both ends of what was read of it, what was read there."""
     first = disk.pread(file, len(read.first), 0)
     return read.is_of(first, disk.pread(file, len(read.last), read.at - len(read.last)))

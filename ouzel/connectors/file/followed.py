@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ouzel.connectors.file.content import refuse_packed
-from ouzel.connectors.file.disk import FRESH_NS, Disk, Told, holds, unreadable
+from ouzel.connectors.file.disk import FRESH_NS, Disk, Told, still_has, unreadable
 from ouzel.connectors.file.identity import ROTATE, FileId, FileKey, Print
 from ouzel.descriptors import allow_files
 from ouzel.errors import ConnectorError
@@ -93,7 +93,7 @@ class Followed:
                 f"the last look and the cut is lost; {ROTATE}, and start the topology again"
             )
         assert self._handle is not None
-        if not holds(self._disk, self._handle, known):
+        if not still_has(self._disk, self._handle, known):
             raise ConnectorError(
                 f"{self.called} was written over: its first {known.at} bytes are not those that were read, and what was written before "
                 f"that may be lost; {ROTATE}, and start the topology again"

@@ -9,7 +9,7 @@ import os
 
 import xxhash
 
-from ouzel.connectors.file.disk import DISK, FRESH_NS, holds, unreadable
+from ouzel.connectors.file.disk import DISK, FRESH_NS, still_has, unreadable
 from ouzel.connectors.file.identity import Print
 from ouzel.errors import ConnectorError
 
@@ -76,7 +76,7 @@ class SteadyFile:
                 f"{self.path} was cut while it was read, from {self._begun.size:,} bytes to {told.size:,}: rows of it are lost; let nobody "
                 "write to it meanwhile, and start again"
             )
-        if not holds(DISK, self._file, self._print):
+        if not still_has(DISK, self._file, self._print):
             raise self._written_over()
 
     def _check_all(self) -> None:
