@@ -30,7 +30,7 @@ def notes_of(text: str) -> list[str]:
         (TABLE.format(", d ROW<e DECIMAL>") + "SELECT d FROM t;", "line 1, column 35", "DECIMAL"),
         (TABLE.format("") + "SELECT CAST(x AS DECIMAL) AS y FROM t;", "line 2, column 18", "DECIMAL"),
         (TABLE.format("") + "SELECT TRY_CAST(x AS DEC) AS y FROM t;", "line 2, column 22", "DEC"),
-        (TABLE.format("") + "SELECT x::NUMERIC AS y FROM t;", "line 2, column 8", "x"),
+        (TABLE.format("") + "SELECT x::NUMERIC AS y FROM t;", "line 2, column 11", "NUMERIC"),
     ],
 )
 def test_a_decimal_without_precision_is_told_of_with_its_place(text: str, place: str, underlined: str) -> None:
@@ -60,7 +60,7 @@ def test_the_command_line_says_it_once_on_stderr(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.sql")])
     assert done.exit_code == 0
     assert done.stderr.count("DECIMAL without precision") == 1
-    assert "\n         ^\n" in done.stderr
+    assert "\n            ^^^^^^^\n" in done.stderr
     assert "without precision" not in done.stdout
 
 

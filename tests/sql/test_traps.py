@@ -6,6 +6,7 @@ import pytest
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Literal
 from ouzel.compiler.plan import AssignWindow, Project, WindowKind, walk
+from ouzel.compiler.sql.syntax.words import SOMETIMES
 from ouzel.compiler.types import BIGINT, DOUBLE, INT, TIMESTAMP, VARCHAR, DecimalType
 from ouzel.errors import QueryError
 from tests.sql.connectors import compiled
@@ -213,3 +214,27 @@ def test_json_value_returning_a_type_is_a_cast_that_does_not_fail() -> None:
         == bound("CAST(1 AS DECIMAL(4, 1)) + 1").type
     )
     assert bound("JSON_VALUE(origin, '$.a' RETURNING STRING)").type == VARCHAR
+
+
+@pytest.mark.parametrize("word", sorted(SOMETIMES.keys() - {"FETCH"}))
+def test_a_word_that_is_structure_beside_others_is_a_name_elsewhere(word: str) -> None:
+    query = f"SELECT {word}.{word} AS {word}, COUNT(*) {word} FROM (SELECT id {word} FROM flights) {word} GROUP BY {word}.{word}"
+    assert [name.upper() for name in compiled(query).sinks[0].input.schema.names] == [word, f"{word}0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("tags::ARRAY<STRING>[1]", "item(tags, 1)"),
+        ("CAST(tags AS STRING[])[1]", "item(tags, 1)"),
+        ("delay::INT[]", "INT cannot be cast to ARRAY<INT>"),
+        ("ts::TIMESTAMP WITHOUT TIME ZONE", "ts"),
+        ("CEILING(ts TO DAY)", "CASE"),
+    ],
+)
+def test_a_type_and_a_unit_end_where_they_end(text: str, meaning: str) -> None:
+    try:
+        found = str(bound(text))
+    except QueryError as error:
+        found = error.problem
+    assert found.startswith(meaning)

@@ -15,11 +15,10 @@ from ouzel.compiler.sql.expressions import literals, predicates
 from ouzel.compiler.sql.expressions.advice import of_function, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
+from ouzel.compiler.sql.syntax.dialect import LITERAL
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
-from ouzel.compiler.sql.syntax.rewrite import LITERAL
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
-from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
 from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
@@ -220,10 +219,7 @@ class Binder:
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
-        spelled = QueryText(node.args["to"].sql())
-        kind = self._locate(node, lambda: read_type(spelled, spelled.tokens()))
-        self.source.adopt_notes(spelled, place(node))
-        return self.cast(node, node.this, kind)
+        return self.cast(node, node.this, self.types[node.args["to"].meta["start"]])
 
     def element(self, node: exp.Expr) -> Expression:
         """`array[1]`, `map['key']`."""

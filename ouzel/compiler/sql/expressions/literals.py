@@ -127,6 +127,8 @@ def interval(text: str, units: tuple[str, ...]) -> Literal:
         return _postgres_interval(text)
     if len(names) == 1:
         return _of_units(text, [(text, names[0])])
+    if len(names) > 2:
+        raise _bad_interval(text)
     return _of_range(text, *names)
 
 

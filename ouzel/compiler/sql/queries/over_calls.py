@@ -17,7 +17,7 @@ from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import row_count
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.queries.scope import matches, name_of, near
-from ouzel.compiler.sql.syntax.over_tokens import FRAME, read_frame
+from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import (
@@ -74,7 +74,7 @@ class CallReader:
         Raises:
             QueryError: the function, its arguments or its window are none.
         """
-        consume(self.source, node, "this", "partition_by", "order", "alias", "over")
+        consume(self.source, node, "this", "partition_by", "order", "alias", "over", "spec")
         called, condition = _split_filter(self.source, node.this)
         spec, frame = self._window(binder, node)
         name = call_name(called)
@@ -93,10 +93,7 @@ class CallReader:
         for value, part in zip(partition, node.args.get("partition_by") or (), strict=True):
             self._refuse_map(value, part, "PARTITION BY")
         items = node.args["order"].expressions if node.args.get("order") else []
-        frame, timed = None, False
-        if items and items[-1].this.name.startswith(FRAME):
-            *items, last = items
-            frame, timed = read_frame(last.this.name)
+        frame, timed = node.args["spec"].meta[FRAME] if node.args.get("spec") else (None, False)
         order = tuple(self._read_order(binder, item) for item in items)
         if frame is not None:
             self._check_frame(node, frame, timed, order)
@@ -106,7 +103,7 @@ class CallReader:
         name = name_of(self.source, node.args["alias"])
         known = self.tree.args.get("windows") or ()
         found = [window for window in known if matches(name, window.this.name)]
-        if node.args.get("partition_by") or node.args.get("order"):
+        if any(node.args.get(part) for part in ("partition_by", "order", "spec")):
             raise self.source.error(
                 f"OVER ({name.text} ...) adds to a window", name.span, "write the whole window here", NotSupported
             )
@@ -118,7 +115,7 @@ class CallReader:
                 f"WINDOW names {name.text} twice", place(found[1].this), "give one of them another name"
             )
         window: exp.Expr = found[0]
-        consume(self.source, window, "this", "partition_by", "order", "alias")
+        consume(self.source, window, "this", "partition_by", "order", "alias", "spec")
         return window
 
     def _read_order(self, binder: Binder, item: exp.Expr) -> WrittenOrder:
@@ -137,7 +134,7 @@ class CallReader:
 
     def _check_frame(self, node: exp.Expr, frame: WindowFrame, timed: bool, order: Sequence[WrittenOrder]) -> None:
         offset = bool(frame.start or frame.end)
-        span = place(node.args["order"].expressions[-1])
+        span = place(node.args["spec"])
         if timed and frame.kind is not FrameKind.RANGE:
             raise self.source.error(f"{frame.kind.value} are counted, not measured", span, "write RANGE, or a number")
         if frame.kind is FrameKind.GROUPS and not order:

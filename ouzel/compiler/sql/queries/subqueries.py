@@ -251,7 +251,7 @@ def _find_match(
         problem = "a subquery that aggregates is not supported here"
         raise queries.source.error(problem, place(node), "write it between ANDs, or compare its value", NotSupported)
     if not pairs:
-        counted = exp.Select(expressions=[exp.Anonymous(this="fn count", expressions=[exp.Star()])])
+        counted = exp.Select(expressions=[exp.Anonymous(this="count", expressions=[exp.Star()])])
         counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
         right = apart(queries.bind(counted), relation.node.schema.names)
         count = right.column(right.columns[0])

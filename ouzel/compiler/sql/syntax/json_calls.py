@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from sqlglot import exp
 
-from sqlglot.tokenizer_core import Token, TokenType
-
-from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.errors import NotSupported
 
-LOOKS_INTO_JSON = frozenset({"JSON_VALUE", "JSON_EXISTS"})
+USUAL = {"JSON_VALUE": "NULL", "JSON_EXISTS": "FALSE"}
+"""What these calls give on errors anyway."""
 _WRITTEN = "which a table with 'format' = 'json' writes as JSON"
 _INSTEAD = {
     "JSON_QUERY": "write GET_JSON_OBJECT(text, '$.path')",
@@ -24,7 +23,7 @@ _INSTEAD = {
 _MODES = ("lax $", "strict $")
 
 
-def refuse_json(source: QueryText, word: str, call: Tokens) -> None:
+def refuse_json(source: QueryText, word: str, span: Span) -> None:
     """Refuse a call that makes JSON text; what stands between its parentheses follows rules of its own.
 
     Raises:
@@ -37,31 +36,29 @@ def refuse_json(source: QueryText, word: str, call: Tokens) -> None:
                 f"{word}, NULL for all but objects and arrays, is not supported: "
                 "Spark cannot tell them from a text that looks like one"
             )
-        raise source.error(problem, span_of(call), _INSTEAD[word], NotSupported)
+        raise source.error(problem, span, _INSTEAD[word], NotSupported)
 
 
-def json_edits(source: QueryText, tokens: Tokens, inside: Sequence[int], word: str) -> dict[int, list[Token]]:
-    """What becomes of the tokens at `inside`, between the parentheses: a path without its mode, and no `FALSE ON ERROR`, `NULL ON EMPTY`
-    and `NULL ON ERROR`, which say what is so anyway.
+def read_on(source: QueryText, tokens: Tokens, between: tuple[int, int], word: str) -> int:
+    """Where, between these places, begin `FALSE ON ERROR`, `NULL ON EMPTY` and `NULL ON ERROR`, which say what is so anyway.
 
     Raises:
         NotSupported: another ON EMPTY or ON ERROR.
     """
-    edits = {at: [_without_mode(tokens[at])] for at in inside if _has_mode(tokens[at])}
-    usual = "FALSE" if word == "JSON_EXISTS" else "NULL"
-    for place, at in enumerate(inside):
-        if not is_word(tokens[at], "ON") or place == 0:
+    start, end = between
+    first = end
+    for at in range(start + 1, end):
+        if not is_word(tokens[at], "ON"):
             continue
-        if is_word(tokens[inside[place - 1]], usual):
-            edits |= {other: [] for other in inside[place - 1 : place + 2]}
-            continue
-        raise source.error(
-            f"ON EMPTY and ON ERROR are not supported: {_MEANT[word]}",
-            span_of([tokens[at - 1], tokens[inside[-1]]]),
-            f"leave it out, and write {_OTHERWISE[word]}",
-            NotSupported,
-        )
-    return edits
+        first = min(first, at - 1)
+        if not is_word(tokens[at - 1], USUAL[word]):
+            raise source.error(
+                f"ON EMPTY and ON ERROR are not supported: {_MEANT[word]}",
+                span_of([tokens[at - 1], tokens[end - 1]]),
+                f"leave it out, and write {_OTHERWISE[word]}",
+                NotSupported,
+            )
+    return first
 
 
 _MEANT = {
@@ -74,11 +71,8 @@ _OTHERWISE = {
 }
 
 
-def _has_mode(token: Token) -> bool:
-    return token.token_type is TokenType.STRING and token.text.lower().startswith(_MODES)
-
-
-def _without_mode(path: Token) -> Token:
+def without_mode(path: exp.Expr) -> exp.Expr:
     """`'lax $.a'` and `'strict $.a'` are `'$.a'`: where the path is not there is nothing, or an error that gives nothing."""
-    written = path.text.partition(" ")[2].lstrip()
-    return Token(path.token_type, written, path.line, path.col, path.start, path.end)
+    if path.is_string and path.name.lower().startswith(_MODES):
+        path.set("this", path.name.partition(" ")[2].lstrip())
+    return path

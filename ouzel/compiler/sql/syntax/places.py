@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ouzel.compiler.sql.syntax.rewrite import CALL
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.errors import NotSupported
 
@@ -29,7 +28,7 @@ def note_places(tree: exp.Expr) -> None:
 def place(node: exp.Expr) -> Span:
     """From the first to the last character of `node`, as far as its parts know where they are."""
     if isinstance(node, exp.Anonymous) and "start" in node.meta:
-        return (node.meta["start"], node.meta["end"] + 1)  # the rewrite made it the place of the whole call
+        return (node.meta["start"], node.meta["end"] + 1)  # the parser made it the place of the whole call
     if _SPAN in node.meta:
         start, end = node.meta[_SPAN]
         return (start, end)
@@ -41,8 +40,8 @@ def place(node: exp.Expr) -> Span:
 
 
 def call_name(node: exp.Expr) -> str:
-    """The lower-case name of a call, without the prefix of the rewrite."""
-    return node.name.removeprefix(CALL).lower()
+    """The lower-case name of a call."""
+    return node.name.lower()
 
 
 _DESCRIPTIONS: dict[type[exp.Expr], str] = {

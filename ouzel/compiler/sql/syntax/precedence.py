@@ -1,4 +1,4 @@
-"""Which operator binds tighter: sqlglot's parser with the levels of our language, and what must be said in parentheses.
+"""Which operator binds tighter, where that must be said in parentheses; `dialect.py` has the levels.
 
 What Spark and PostgreSQL (DuckDB too) read alike is read so. What they read differently is refused, whatever one of them would make of it;
 what only one of them takes is read as it reads it. docs/sql.md has the table.
@@ -6,11 +6,7 @@ what only one of them takes is read as it reads it. docs/sql.md has the table.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from sqlglot import exp
-from sqlglot.parser import IsPredicatePrecedence, Parser
-from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -34,21 +30,6 @@ _SIGNS: dict[type[exp.Expr], str] = {
 
 _PREFIXES: dict[type[exp.Expr], str] = {exp.BitwiseNot: "~", exp.Not: "NOT "}
 """Signs that stand before what the parser knows the place of."""
-
-
-class LeveledParser(Parser):
-    """sqlglot's parser, where IS binds looser than comparisons, all of one level, and words such as TRUE know their place."""
-
-    IS_PREDICATE_PRECEDENCE = IsPredicatePrecedence.LOW
-    EQUALITY: ClassVar = {**Parser.EQUALITY, **Parser.COMPARISON}
-    COMPARISON: ClassVar = {}
-    PRIMARY_PARSERS: ClassVar = {
-        **Parser.PRIMARY_PARSERS,
-        TokenType.NULL: lambda self, token: exp.Null().update_positions(token),
-        TokenType.TRUE: lambda self, token: exp.Boolean(this=True).update_positions(token),
-        TokenType.FALSE: lambda self, token: exp.Boolean(this=False).update_positions(token),
-    }
-    """These words have a place in the text, too: what is said of `NOT TRUE` is said of it, and not of what stands beside it."""
 
 
 def settle_precedence(source: QueryText, tree: exp.Expr) -> exp.Expr:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, ParseError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
+from ouzel.compiler.sql.syntax.dialect import QueryParser
 from ouzel.compiler.sql.syntax.emit_clause import EmitClause, split_emit
 from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
 from ouzel.compiler.sql.syntax.places import note_places
-from ouzel.compiler.sql.syntax.precedence import LeveledParser, settle_precedence
-from ouzel.compiler.sql.syntax.rewrite import rewrite_query
+from ouzel.compiler.sql.syntax.precedence import settle_precedence
+from ouzel.compiler.sql.syntax.refusals import refuse_words
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.types import DataType
 from ouzel.errors import QueryError
@@ -40,14 +41,12 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
-    check_tokens(source, body)
-    rewritten = rewrite_query(source, body)
-    tree = _parse(source, rewritten.tokens)
-    if not isinstance(tree, exp.Query | exp.Values):
+    query = _parse(source, body)
+    if not isinstance(query.tree, exp.Query | exp.Values):
         raise source.error("this is not a query", span_of(body), "write SELECT ...")
-    spell_group_by_all(source, tree)
-    spread_keys(source, tree)
-    return Query(tree, rewritten.types, emit)
+    spell_group_by_all(source, query.tree)
+    spread_keys(source, query.tree)
+    return replace(query, emit=emit)
 
 
 def parse_expression(source: QueryText, tokens: Tokens) -> Query:
@@ -56,28 +55,26 @@ def parse_expression(source: QueryText, tokens: Tokens) -> Query:
     Raises:
         QueryError: it is not an expression.
     """
+    return _parse(source, tokens)
+
+
+def _parse(source: QueryText, tokens: Tokens) -> Query:
     check_tokens(source, tokens)
-    rewritten = rewrite_query(source, tokens)
-    return Query(_parse(source, rewritten.tokens), rewritten.types)
-
-
-def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
+    refuse_words(source, tokens)
+    parser = QueryParser(source)
     try:
-        parser = LeveledParser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
-        tree = parser.parse(tokens, source.text)[0]
+        tree = parser.parse(list(tokens), source.text)[0]
     except ParseError as error:
         raise _syntax_error(source, tokens, error) from None
     assert tree is not None
-    tree.meta["start"], tree.meta["end"] = (
-        tokens[0].start,
-        tokens[0].end,
-    )  # a last resort for parts that do not know their place
+    if "start" not in tree.meta:  # a last resort for parts that do not know their place
+        tree.meta["start"], tree.meta["end"] = tokens[0].start, tokens[0].end
     note_places(tree)
     check_tree(source, tree)
-    return settle_precedence(source, tree)
+    return Query(settle_precedence(source, tree), parser.types)
 
 
-_ENDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
+_ENDS = (TokenType.IDENTIFIER, TokenType.VAR, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
 """What a query may end with; after any other token something is missing."""
 _SQLGLOT_SAYS = (
     (r"^Expecting \)", "a ) is missing"),
@@ -91,7 +88,7 @@ _SQLGLOT_SAYS = (
 )
 
 
-def _syntax_error(source: QueryText, tokens: list[Token], error: ParseError) -> QueryError:
+def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> QueryError:
     first = error.errors[0] if error.errors else {}
     at = len(first.get("start_context") or "")
     end = at + max(1, len(first.get("highlight") or ""))
@@ -123,10 +120,10 @@ _CLAUSES = (
 )
 
 
-def _meant(tokens: list[Token], at: int) -> str:
+def _meant(tokens: Tokens, at: int) -> str:
     """The clause that the word before this place is like: `SELECT a FORM t` trips over t."""
     before = next((token for token in reversed(tokens) if token.end < at), None)
-    if before is None or before.token_type is not TokenType.IDENTIFIER:
+    if before is None or before.token_type is not TokenType.VAR:
         return ""
     close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""

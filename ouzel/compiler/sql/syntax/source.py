@@ -6,7 +6,6 @@ All positions are offsets into the user's text, whatever is rewritten later, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import ClassVar
@@ -17,9 +16,11 @@ from sqlglot.tokens import Tokenizer
 
 from ouzel.compiler.expressions import SourceLocation
 from ouzel.compiler.functions.known import Functions
+from ouzel.compiler.sql.syntax.words import KEYWORDS, settle
+from ouzel.compiler.sql.syntax.words import Tokens as Tokens
+from ouzel.compiler.sql.syntax.words import is_word as is_word
 from ouzel.errors import QueryError
 
-Tokens = Sequence[Token]
 Span = tuple[int, int]
 """Offsets of the first character and of the one behind the last."""
 
@@ -29,6 +30,7 @@ class _SqlTokenizer(Tokenizer):
 
     IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
     HEX_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("x'", "'"), ("X'", "'")]
+    KEYWORDS: ClassVar[dict[str, TokenType]] = KEYWORDS
     COMMANDS: ClassVar[set[TokenType]] = set()  # sqlglot would swallow all that follows SET or EXPLAIN as one string
 
 
@@ -117,7 +119,7 @@ class QueryText:
         """
         blanked = _SKIPPED_OR_HINT.sub(_blank_hint, self.text)
         try:
-            return list(_SqlTokenizer().tokenize(blanked))
+            return settle(list(_SqlTokenizer().tokenize(blanked)))
         except TokenError as error:
             raise self._make_unterminated_error(str(error)) from None
 
@@ -186,11 +188,6 @@ def span_of(tokens: Tokens) -> Span:
     return (tokens[0].start, tokens[-1].end + 1)
 
 
-def is_word(token: Token, *words: str) -> bool:
-    """Whether the token is one of these words, unquoted."""
-    return token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING) and token.text.upper() in words
-
-
 def split_statements(tokens: Tokens) -> list[list[Token]]:
     """The statements between semicolons; empty ones are dropped."""
     statements: list[list[Token]] = [[]]
@@ -215,5 +212,15 @@ def matching(tokens: Tokens, opening: int) -> int | None:
     for index in range(opening, len(tokens)):
         depth += depth_change(tokens[index])
         if depth == 0:
+            return index
+    return None
+
+
+def closing_behind(tokens: Tokens, start: int) -> int | None:
+    """Index of the bracket that closes what `start` stands in."""
+    depth = 0
+    for index in range(start, len(tokens)):
+        depth += depth_change(tokens[index])
+        if depth < 0:
             return index
     return None

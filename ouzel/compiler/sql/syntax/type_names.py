@@ -5,8 +5,6 @@ from __future__ import annotations
 import difflib
 from dataclasses import replace
 
-from sqlglot.tokenizer_core import Token, TokenType
-
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.types import (
     BIGINT,
@@ -61,6 +59,17 @@ def read_type(source: QueryText, tokens: Tokens) -> DataType:
     return kind
 
 
+def read_first_type(source: QueryText, tokens: Tokens) -> tuple[DataType, int]:
+    """The type that the tokens begin with, and how many of them spell it.
+
+    Raises:
+        QueryError: there is no such type.
+        NotSupported: a type of other systems that Ouzel does not have.
+    """
+    reader = _TypeReader(source, tokens)
+    return reader.type(), reader.at
+
+
 class _TypeReader:
     """Recursive descent over the tokens of one type."""
 
@@ -68,9 +77,9 @@ class _TypeReader:
         self.source, self.tokens, self.at = source, tokens, 0
 
     def type(self) -> DataType:
-        """One type with its suffixes (`INT ARRAY`)."""
+        """One type with its suffixes (`INT ARRAY`, `INT[]`)."""
         kind = self._base()
-        while self._match("ARRAY"):
+        while self._match("ARRAY") or self._match("[", "]"):
             kind = ArrayType(kind)
         return kind
 
@@ -81,7 +90,7 @@ class _TypeReader:
 
     def _base(self) -> DataType:
         span = self.span()
-        name = self._first_word()
+        name = self._word().upper()
         match name:
             case "ARRAY" | "MAP" | "ROW" | "STRUCT":
                 return self._read_nested(name, span)
@@ -95,13 +104,6 @@ class _TypeReader:
         if isinstance(kind, VarcharType) and numbers:
             return VarcharType(numbers[0], padded=not name.startswith("VAR"))
         return replace(kind, digits=numbers[0]) if isinstance(kind, TimestampType) and numbers else kind
-
-    def _first_word(self) -> str:
-        """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""
-        words = self._word().upper().split()
-        if len(words) > 1 and words[1] not in ("PRECISION", "VARYING"):
-            words = [" ".join(words)]
-        return words[0] if words else ""
 
     def _read_nested(self, name: str, span: Span) -> DataType:
         closing = self._open(name, span)
@@ -182,18 +184,15 @@ class _TypeReader:
         self.at += 1
         return self.tokens[self.at - 1].text
 
-    def _peek(self, text: str) -> bool:
-        return self.at < len(self.tokens) and _same(self.tokens[self.at], text)
+    def _peek(self, *texts: str) -> bool:
+        ahead = self.tokens[self.at : self.at + len(texts)]
+        return len(ahead) == len(texts) and all(map(is_word, ahead, texts))
 
-    def _match(self, text: str) -> bool:
-        found = self._peek(text)
-        self.at += found
+    def _match(self, *texts: str) -> bool:
+        found = self._peek(*texts)
+        self.at += found * len(texts)
         return found
 
     def _expect(self, text: str) -> None:
         if not self._match(text):
             raise self.source.error(f"the type lacks a {text} here", self.span())
-
-
-def _same(token: Token, text: str) -> bool:
-    return is_word(token, text) and token.token_type is not TokenType.STRING

@@ -1,12 +1,55 @@
-"""Constructs of other dialects, known by their words: what to write here instead, before the parser trips over them."""
+"""What is refused by its words, before the parser trips over it or reads past it: constructs of other dialects, with what to write here
+instead, reserved words as names, and commas that nothing follows.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.words import BEFORE_JOIN, bare_word, is_bare, is_kind
 from ouzel.errors import NotSupported
 
+_RESERVED_LIST = (
+    "SELECT FROM WHERE GROUP ORDER HAVING AS AND OR NOT IN IS LIKE BETWEEN CASE WHEN THEN ELSE DISTINCT UNION CROSS JOIN ON WITH LIMIT "
+    "INTERSECT EXCEPT FETCH UNNEST"
+)
+_RESERVED = frozenset(word for word in _RESERVED_LIST.split())
+"""Words that cannot name a column without quotes."""
+_AFTER_A_LIST = frozenset(
+    {"FROM", "WHERE", "GROUP BY", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "ORDER BY", "LIMIT"}
+)
+
+_REFUSED = {
+    "SORT BY": "SORT BY is not supported: a stream has no end to sort at",
+    "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
+    "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
+    "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be",
+    "LATERAL": "LATERAL of anything but a subquery or UNNEST is not supported: have the function give an ARRAY, and write CROSS JOIN "
+    "UNNEST(f(x))",
+    "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported: compare a row with that before by LAG(...) OVER (PARTITION BY ... ORDER BY ts)",
+    "TABLESAMPLE": "TABLESAMPLE is not supported: write a condition such as MOD(id, 10) = 0",
+    "SIMILAR TO": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
+    "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
+    "and GROUP BY window_start, window_end",
+    "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
+    "TOP": "TOP is not supported: write LIMIT behind the query",
+}  # fmt: skip
+_ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
+    "LIMIT": lambda tokens, at: (
+        not (at and (is_kind(tokens, at + 1, TokenType.NUMBER) or bare_word(tokens, at + 1) in ("ALL", "NULL")))
+    ),
+    "FETCH": lambda tokens, at: not at or tokens[at].token_type is not TokenType.FETCH,
+    "WINDOW": lambda tokens, at: bare_word(tokens, at + 1) in ("TUMBLING", "HOPPING", "SESSION"),
+    "TOP": lambda tokens, at: is_kind(tokens, at + 1, TokenType.NUMBER),
+    "LATERAL": lambda tokens, at: (
+        not is_kind(tokens, at + 1, TokenType.L_PAREN) and bare_word(tokens, at + 1) != "UNNEST"
+    ),
+    "NATURAL": lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN,
+}
+"""Where some of these words are refused; others are wherever they stand."""
 _ANYWHERE = {
     "LATERAL VIEW": "write CROSS JOIN UNNEST(array) AS t (element)",
     "POSITIONAL JOIN": "rows of a stream have no position; join by a key",
@@ -51,17 +94,24 @@ _PREFIXES = {"E": "write the character itself between the quotes", "R": "leave t
 _OPERANDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.R_BRACKET)
 
 
-def refuse_foreign(source: QueryText, tokens: Tokens) -> None:
-    """Refuse what only other dialects have.
+def refuse_words(source: QueryText, tokens: Tokens) -> None:
+    """Refuse what we do not have and what cannot stand where it is.
 
     Raises:
-        NotSupported: the construct, at its place, with what to write instead.
+        NotSupported: a construct, at its place, with what to write instead.
+        QueryError: a reserved word or a comma, at its place.
     """
     _refuse_tokens(source, tokens)
     for index, token in enumerate(tokens):
         _refuse_signs(source, tokens[index : index + 2])
         if token.text.upper() in _FIRST_WORDS:
-            _refuse_words(source, tokens, index)
+            _refuse_foreign(source, tokens, index)
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.COMMA:
+            _refuse_trailing(source, tokens, index)
+        elif is_bare(token):
+            _refuse_reserved(source, tokens, index, token.text.upper())
+            _refuse_clause(source, tokens, index, token.text.upper())
 
 
 def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
@@ -90,7 +140,7 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
             raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
 
 
-def _refuse_words(source: QueryText, tokens: Tokens, index: int) -> None:
+def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
     follows = _is_operand(tokens, index - 1)
     for words, instead in _FOREIGN.items():
         end = index + len(words.split())
@@ -123,3 +173,29 @@ def _is_operand(tokens: Tokens, index: int) -> bool:
         return False
     token: Token = tokens[index]
     return token.token_type in _OPERANDS or token.token_type is TokenType.VAR
+
+
+def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
+    """A word of the grammar that is meant as a name: after AS, after a dot, or without the BY that it needs."""
+    token, within = tokens[at], bare_word(tokens, at - 1) == "WITHIN"
+    named = is_kind(tokens, at - 1, TokenType.DOT) or bare_word(tokens, at - 1) == "AS"
+    named = named and bare_word(tokens, at + 1) != "MATERIALIZED"
+    listed = is_kind(tokens, at - 1, TokenType.COMMA) or bare_word(tokens, at - 1) in ("SELECT", "DISTINCT")
+    alone = word in ("ORDER", "GROUP") and not within
+    if alone and not listed and not named:
+        raise source.error(f"{word} without BY", span_of([token]), f'write {word} BY, or "{token.text}" as a name')
+    if (word.split()[0] in _RESERVED and named and not is_kind(tokens, at + 1, TokenType.L_PAREN)) or alone:
+        raise source.error(f"{word} is a reserved word", span_of([token]), f'as a name write "{token.text}"')
+
+
+def _refuse_trailing(source: QueryText, tokens: Tokens, at: int) -> None:
+    """sqlglot would read `SELECT a, FROM t` as `SELECT a FROM t`."""
+    ends = at + 1 == len(tokens) or is_kind(tokens, at + 1, TokenType.R_PAREN, TokenType.COMMA)
+    if ends or bare_word(tokens, at + 1) in _AFTER_A_LIST:
+        raise source.error("nothing follows this comma", span_of([tokens[at]]), "remove it")
+
+
+def _refuse_clause(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
+    for words in (word, f"{word} {bare_word(tokens, at + 1)}"):
+        if words in _REFUSED and (words not in _ONLY_THERE or _ONLY_THERE[words](tokens, at)):
+            raise source.error(_REFUSED[words], span_of(tokens[at : at + len(words.split())]), kind=NotSupported)

@@ -1,0 +1,120 @@
+"""Which words are structure: the keywords of our language, and those that are one only beside certain others.
+
+All other words are names, so that columns and functions may be called `date`, `first` or `values`. Token kinds are sqlglot's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
+
+_ALWAYS_LIST = (
+    "SELECT FROM WHERE HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION INTERSECT "
+    "EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN LATERAL ON WITH ESCAPE EXISTS UNNEST ORDINALITY DIV ANY SOME QUALIFY LIMIT ASC DESC"
+)
+_PAIRS = ("GROUP BY", "ORDER BY", "PARTITION BY", "PARTITIONED BY", "GROUPING SETS")
+ALWAYS = frozenset({*_ALWAYS_LIST.split(), *_PAIRS})
+KEYWORDS: dict[str, TokenType] = {
+    text: kind for text, kind in Tokenizer.KEYWORDS.items() if text in ALWAYS or not text[0].isalpha()
+}
+"""Words and signs that are structure wherever they stand."""
+
+Tokens = Sequence[Token]
+_BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
+BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
+FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
+_FRAME_BOUNDS = frozenset({"BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL"})
+
+
+def is_word(token: Token, *words: str) -> bool:
+    """Whether the token is one of these words, unquoted."""
+    return token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING) and token.text.upper() in words
+
+
+def is_kind(tokens: Tokens, index: int, *kinds: TokenType) -> bool:
+    """Whether there is a token of one of these kinds at `index`."""
+    return 0 <= index < len(tokens) and tokens[index].token_type in kinds
+
+
+def bare_word(tokens: Tokens, index: int) -> str:
+    """The word at `index` in upper case; empty if there is none."""
+    if not 0 <= index < len(tokens) or not is_bare(tokens[index]):
+        return ""
+    return tokens[index].text.upper()
+
+
+def is_bare(token: Token) -> bool:
+    """Whether the token is a word, not in quotes."""
+    quoted = token.token_type in (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING)
+    return not quoted and (token.text[:1].isalpha() or token.text[:1] in ("_", "$"))
+
+
+def _calls(tokens: Tokens, at: int) -> bool:
+    return is_kind(tokens, at + 1, TokenType.L_PAREN)
+
+
+def _joins(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at + 1) == "JOIN"
+
+
+def _counts(tokens: Tokens, at: int) -> bool:
+    return is_kind(tokens, at + 1, TokenType.NUMBER)
+
+
+def _follows_fetch(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at - 1) == "FETCH"
+
+
+def _opens_window(tokens: Tokens, at: int) -> bool:
+    """OVER is no alias: a call stands before it, and a window or its name behind."""
+    named = is_kind(tokens, at + 1, TokenType.L_PAREN, TokenType.IDENTIFIER, TokenType.VAR)
+    return named and (is_kind(tokens, at - 1, TokenType.R_PAREN) or bare_word(tokens, at - 1) == "NULLS")
+
+
+def _names_window(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at + 2) == "AS" and is_kind(tokens, at + 3, TokenType.L_PAREN)
+
+
+def _opens_frame(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at + 1) in _FRAME_BOUNDS or _counts(tokens, at)
+
+
+def _subtracts(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at + 1 + _calls(tokens, at)) in _BEGINS_A_QUERY
+
+
+SOMETIMES: dict[str, tuple[TokenType, Callable[[Tokens, int], bool]]] = {
+    "FILTER": (TokenType.FILTER, _calls),
+    "USING": (TokenType.USING, _calls),
+    "VALUES": (TokenType.VALUES, _calls),
+    "CUBE": (TokenType.CUBE, _calls),
+    "ROLLUP": (TokenType.ROLLUP, _calls),
+    "MATCH_CONDITION": (TokenType.MATCH_CONDITION, _calls),
+    "SEMI": (TokenType.SEMI, _joins),
+    "ANTI": (TokenType.ANTI, _joins),
+    "ASOF": (TokenType.ASOF, lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN),
+    "FOR": (TokenType.FOR, lambda tokens, at: bare_word(tokens, at + 1) == "SYSTEM_TIME"),
+    "MINUS": (TokenType.EXCEPT, _subtracts),
+    "INTERVAL": (
+        TokenType.INTERVAL,
+        lambda tokens, at: is_kind(tokens, at + 1, TokenType.STRING, TokenType.NUMBER, TokenType.DASH),
+    ),
+    "OFFSET": (TokenType.OFFSET, _counts),
+    "FETCH": (TokenType.FETCH, lambda tokens, at: bare_word(tokens, at + 1) in ("FIRST", "NEXT")),
+    "FIRST": (TokenType.FIRST, _follows_fetch),
+    "NEXT": (TokenType.NEXT, _follows_fetch),
+    "OVER": (TokenType.OVER, _opens_window),
+    "WINDOW": (TokenType.WINDOW, _names_window),
+    **dict.fromkeys(FRAMES, (TokenType.ROWS, _opens_frame)),
+}
+"""Words that are structure beside certain others: of which kind, and where."""
+
+
+def settle(tokens: list[Token]) -> list[Token]:
+    """The tokens, with the kinds of words that are structure where they stand."""
+    for at, token in enumerate(tokens):
+        if token.token_type is TokenType.VAR and (rule := SOMETIMES.get(token.text.upper())) and rule[1](tokens, at):
+            tokens[at] = Token(rule[0], token.text, token.line, token.col, token.start, token.end, token.comments)
+    return tokens
