@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlglot.tokenizer_core import TokenType
-
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions.known import Functions
@@ -49,6 +47,7 @@ from ouzel.compiler.sql.syntax.statements import (
     Show,
     Statement,
 )
+from ouzel.compiler.sql.syntax.words import is_quoted
 from ouzel.compiler.written import NodeLocation
 
 
@@ -129,7 +128,7 @@ class _Compiler:
     def _refuse_own_names(self, tokens: Tokens) -> None:
         """A column of such a name would be taken for what an engine puts beside a row: how often it is there, or an error in it."""
         for token in tokens:
-            if token.token_type is TokenType.IDENTIFIER and _OWN_NAME.fullmatch(token.text):
+            if is_quoted(token) and _OWN_NAME.fullmatch(token.text):
                 problem = f"'{token.text}' is a name of Ouzel's own for what is beside a row"
                 raise self.source.error(problem, span_of([token]), "choose a name without the $")
 

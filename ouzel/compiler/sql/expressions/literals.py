@@ -8,12 +8,11 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from sqlglot.tokenizer_core import TokenType
-
 from ouzel.compiler.coercion import MAX_PRECISION
 from ouzel.compiler.expressions import Literal
 from ouzel.compiler.functions.operands import decimal_of_digits
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens
+from ouzel.compiler.sql.syntax.words import is_numeral, is_text
 from ouzel.compiler.types import (
     BIGINT,
     DATE,
@@ -193,7 +192,7 @@ def interval_us(source: QueryText, tokens: Tokens, span: Span) -> int:
         QueryError: the tokens are not a positive interval of days or less.
     """
     words = [token for token in tokens if token.text.upper() not in ("INTERVAL", "TO")]
-    if words and words[0].token_type in (TokenType.STRING, TokenType.NUMBER):
+    if words and (is_text(words[0]) or is_numeral(words[0])):
         try:
             literal = interval(words[0].text, tuple(token.text for token in words[1:]))
         except QueryError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import Token
 
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions import all_functions
@@ -18,6 +18,7 @@ from ouzel.compiler.sql.statements.ddl import column_texts, quoted_name, string_
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Describe, Name, Select, Show
 from ouzel.compiler.sql.syntax.type_names import read_type
+from ouzel.compiler.sql.syntax.words import is_text
 from ouzel.compiler.types import Field, Schema
 from ouzel.errors import QueryError
 
@@ -56,11 +57,7 @@ def read_listing(source: QueryText, tokens: Tokens) -> Describe | Show:
 
 def _show(source: QueryText, tokens: Tokens) -> Show:
     what = tokens[1].text.upper() if len(tokens) > 1 else ""
-    like = (
-        tokens[3]
-        if len(tokens) == 4 and is_word(tokens[2], "LIKE") and tokens[3].token_type is TokenType.STRING
-        else None
-    )
+    like = tokens[3] if len(tokens) == 4 and is_word(tokens[2], "LIKE") and is_text(tokens[3]) else None
     if what not in SHOWN or (len(tokens) > 2 and like is None):
         *others, last = (f"SHOW {word}" for word in SHOWN)
         advice = f"write {', '.join(others)} or {last}, each with LIKE 'pattern' or without, or SHOW CREATE TABLE name"

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlglot.tokenizer_core import TokenType
-
 from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret, connector_of
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
@@ -22,6 +20,7 @@ from ouzel.compiler.sql.syntax.queries import parse_expression
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.syntax.type_names import read_type
+from ouzel.compiler.sql.syntax.words import is_quoted
 from ouzel.compiler.types import DataType, Field, Schema, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
@@ -159,7 +158,7 @@ def _list_quoted(column: ColumnClause) -> Iterator[str]:
     if column.name.quoted:
         yield column.name.text
     for token in column.type:
-        if token.token_type is TokenType.IDENTIFIER:
+        if is_quoted(token):
             yield f"{column.name.text}.{token.text}"
 
 

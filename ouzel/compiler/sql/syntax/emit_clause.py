@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot.tokenizer_core import TokenType
-
 from ouzel.compiler.plan import Emit, EmitRule
 from ouzel.compiler.sql.expressions.literals import interval_us
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, depth_change, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.compiler.sql.syntax.words import is_quoted, is_text
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _read_table(source: QueryText, tokens: Tokens) -> Name:
         raise source.error(
             "LATE INTO names one table, and ends the statement", span_of(tokens), "write LATE INTO late_rows"
         )
-    return Name(tokens[2].text, tokens[2].token_type is TokenType.IDENTIFIER, span_of(tokens[2:]))
+    return Name(tokens[2].text, is_quoted(tokens[2]), span_of(tokens[2:]))
 
 
 def _read_rule(source: QueryText, tokens: Tokens, span: Span) -> Emit:
@@ -109,7 +108,7 @@ def _merge_rules(source: QueryText, rules: list[Emit], span: Span) -> Emit:
 
 
 def _words(tokens: Tokens) -> list[str]:
-    return [token.text.upper() if token.token_type is not TokenType.STRING else token.text for token in tokens]
+    return [token.text if is_text(token) else token.text.upper() for token in tokens]
 
 
 def _refuse_rest(source: QueryText, rest: Tokens) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sqlglot.tokenizer_core import TokenType
-
 from ouzel.compiler.plan import FrameKind, WindowFrame
 from ouzel.compiler.sql.expressions.literals import interval_us, number, row_count
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.words import is_numeral
 from ouzel.compiler.types import DecimalType
 from ouzel.errors import NotSupported
 
@@ -69,7 +68,7 @@ def _read_bound(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | No
 
 
 def _amount(source: QueryText, tokens: Tokens, span: Span) -> int:
-    if len(tokens) == 1 and tokens[0].token_type is TokenType.NUMBER and tokens[0].text.isdigit():
+    if len(tokens) == 1 and is_numeral(tokens[0]) and tokens[0].text.isdigit():
         if isinstance(number(tokens[0].text).type, DecimalType):
             raise source.error("this bound is more than a BIGINT holds", span, "write UNBOUNDED")
         return int(tokens[0].text)

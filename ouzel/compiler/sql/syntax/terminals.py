@@ -66,7 +66,7 @@ def _starts_query(tokens: Tokens, at: int) -> bool:
 def _opens_group(tokens: Tokens, at: int, depth: int) -> bool:
     if tokens[at].token_type is TokenType.LT:
         return is_word(tokens[at - 1], *_GENERIC)
-    return tokens[at].token_type is TokenType.L_PAREN and depth > 0 and "KEY" not in tokens[at - 1].text.upper().split()
+    return tokens[at].token_type is TokenType.L_PAREN and depth > 0 and not is_word(tokens[at - 1], "KEY")
 
 
 def _closing(source: QueryText, tokens: Tokens, at: int) -> int:
@@ -92,7 +92,7 @@ def _fold(kind: str, tokens: Tokens) -> lark.Token:
 
 
 def _terminals(token: Token) -> Iterator[lark.Token]:
-    """One token; of several words (`PRIMARY KEY`) one for each."""
+    """One token; of several words (`ORDER BY`) one for each."""
     kind = _PUNCTUATION.get(token.token_type)
     words = [token.text] if kind else token.text.split()
     for word in words:

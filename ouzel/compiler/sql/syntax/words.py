@@ -28,9 +28,27 @@ FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
 _FRAME_BOUNDS = frozenset({"BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL"})
 
 
+_NO_WORDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING, TokenType.SENTINEL)
+
+
 def is_word(token: Token, *words: str) -> bool:
     """Whether the token is one of these words, unquoted."""
     return token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING) and token.text.upper() in words
+
+
+def is_quoted(token: Token) -> bool:
+    """Whether the token is a name in quotes."""
+    return token.token_type is TokenType.IDENTIFIER
+
+
+def is_text(token: Token) -> bool:
+    """Whether the token is a string."""
+    return token.token_type is TokenType.STRING
+
+
+def is_numeral(token: Token) -> bool:
+    """Whether the token is a number without sign."""
+    return token.token_type is TokenType.NUMBER
 
 
 def is_kind(tokens: Tokens, index: int, *kinds: TokenType) -> bool:
@@ -47,8 +65,7 @@ def bare_word(tokens: Tokens, index: int) -> str:
 
 def is_bare(token: Token) -> bool:
     """Whether the token is a word, not in quotes."""
-    quoted = token.token_type in (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING)
-    return not quoted and (token.text[:1].isalpha() or token.text[:1] in ("_", "$"))
+    return token.token_type not in _NO_WORDS and (token.text[:1].isalpha() or token.text[:1] in ("_", "$"))
 
 
 def _calls(tokens: Tokens, at: int) -> bool:

@@ -1,0 +1,3 @@
+-- error: something is missing after ::
+-- at: ::
+SELECT id :: ;
