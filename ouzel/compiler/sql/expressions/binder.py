@@ -15,7 +15,7 @@ from ouzel.compiler.sql.expressions import literals, predicates
 from ouzel.compiler.sql.expressions.advice import of_function, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
-from ouzel.compiler.sql.syntax.dialect import LITERAL
+from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
@@ -57,8 +57,8 @@ class Binder:
     no_windows = "compute it in a subquery"
     over_calls: Callable[[exp.Expr], Expression] | None = None
 
-    def __init__(self, source: QueryText, relation: Relation, types: dict[int, DataType]) -> None:
-        self.source, self.relation, self.types = source, relation, types
+    def __init__(self, source: QueryText, relation: Relation) -> None:
+        self.source, self.relation = source, relation
         self.written: list[tuple[Column, exp.Expr]] = []
 
     def bind(self, node: exp.Expr) -> Expression:
@@ -219,7 +219,7 @@ class Binder:
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
-        return self.cast(node, node.this, self.types[node.args["to"].meta["start"]])
+        return self.cast(node, node.this, spelled_type(node.args["to"]))
 
     def element(self, node: exp.Expr) -> Expression:
         """`array[1]`, `map['key']`."""
@@ -255,7 +255,7 @@ class Binder:
             )
         if name in ("cast", "try_cast"):
             value, kind = node.expressions
-            return self.cast(node, value, self.types[kind.meta["start"]], safe=name == "try_cast")
+            return self.cast(node, value, spelled_type(kind), safe=name == "try_cast")
         if self.source.functions.aggregate(name):
             return self.aggregate(node, None)
         if name in _WINDOW_PARTS:

@@ -73,11 +73,10 @@ class _GroupBinder(Binder):
         self,
         source: QueryText,
         relation: Relation,
-        types: dict[int, DataType],
         window: WindowCall | None,
         sets: GroupingSets | None,
     ) -> None:
-        super().__init__(source, relation, types)
+        super().__init__(source, relation)
         self.window, self.arguments, self.sets = window, list[_Argument](), sets
         self.hidden = _make_unused(_HIDDEN + "result", relation.node.schema.names)
         self.parts_used: set[int] = set()
@@ -85,7 +84,7 @@ class _GroupBinder(Binder):
     def grouping(self, node: exp.Expr) -> Expression:
         if self.sets is None:
             return super().grouping(node)
-        return bind_grouping(self.source, node, self.sets, _KeyBinder(self.source, self.relation, self.types).bind)
+        return bind_grouping(self.source, node, self.sets, _KeyBinder(self.source, self.relation).bind)
 
     def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
         argument = self._argument_of(node, condition)
@@ -94,7 +93,7 @@ class _GroupBinder(Binder):
         return Column(argument.type, f"{self.hidden}{self.arguments.index(argument)}")
 
     def _argument_of(self, node: exp.Expr, condition: exp.Expr | None) -> _Argument:
-        row = _RowBinder(self.source, self.relation, self.types)
+        row = _RowBinder(self.source, self.relation)
         call = AggregateBinder(row, node)
         if self.relation.node.retracts and not call.function.takes_back:
             raise self.source.error(
@@ -171,7 +170,6 @@ def bind_grouped(
     source: QueryText,
     tree: exp.Select,
     relation: Relation,
-    types: dict[int, DataType],
     emission: Emission,
     forgetting: Forgetting,
 ) -> Relation:
@@ -185,14 +183,14 @@ def bind_grouped(
     window = next((read_window(source, item, data=False) for item in group if is_window(item)), None)
     if window and window.kind is WindowKind.SESSION:
         by = [written_key(source, tree, item, relation) for item in group if item is not window.node]
-        relation = assign_session(_KeyBinder(source, relation, types), window, relation, by, emission)
+        relation = assign_session(_KeyBinder(source, relation), window, relation, by, emission)
     elif window:
-        relation = assign_window(_KeyBinder(source, relation, types), window, relation)
+        relation = assign_window(_KeyBinder(source, relation), window, relation)
     grouping: GroupingSets | None = None
     if sets:
         plain, rows, before = (
             [item for item in group if not is_window(item)],
-            _KeyBinder(source, relation, types),
+            _KeyBinder(source, relation),
             relation,
         )
 
@@ -200,7 +198,7 @@ def bind_grouped(
             return rows.bind(written_key(source, tree, item, before))
 
         relation, grouping = expand_sets(source, relation, plain, sets, bind)
-    binder = _GroupBinder(source, relation, types, window, grouping)
+    binder = _GroupBinder(source, relation, window, grouping)
     windows = OverCalls(source, tree, emission, f"{binder.hidden}_over", forgetting)
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
@@ -276,10 +274,10 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn])
         if aliased and not pick(written, (column.name for column in binder.relation.columns)):
             chosen = aliased[0]
     if chosen is None:
-        return _KeyBinder(source, binder.relation, binder.types).bind(item), f"{_HIDDEN}key"
+        return _KeyBinder(source, binder.relation).bind(item), f"{_HIDDEN}key"
     assert chosen.node is not None
     value = (
-        _KeyBinder(source, binder.relation, binder.types).bind(strip_alias(chosen.node))
+        _KeyBinder(source, binder.relation).bind(strip_alias(chosen.node))
         if star_of(chosen.node) is None
         else chosen.expression
     )

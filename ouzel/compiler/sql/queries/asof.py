@@ -16,7 +16,6 @@ from ouzel.compiler.sql.queries.joins import apart, keyed, shared
 from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
-from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -30,9 +29,7 @@ def is_asof(join: exp.Join) -> bool:
     return join.method.upper() == "ASOF" or join.this.args.get("version") is not None
 
 
-def bind_asof(
-    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType]
-) -> Relation:
+def bind_asof(source: QueryText, join: exp.Join, left: Relation, right: Relation) -> Relation:
     """The relation of `left ASOF JOIN right`, or of `left JOIN right FOR SYSTEM_TIME AS OF left.ts`.
 
     Raises:
@@ -46,7 +43,7 @@ def bind_asof(
         raise source.error(problem, _place(join), "write JOIN or LEFT JOIN", NotSupported)
     right = apart(right, left.node.schema.names)
     every = Relation(Join(left.node, right.node, JoinKind.INNER, ()), (*left.columns, *right.columns))
-    binder = Binder(source, every, types)
+    binder = Binder(source, every)
     hidden: Sequence[tuple[Visible, Visible]] = ()
     if join.args.get("using"):
         hidden = _pairs(source, join, left, right)

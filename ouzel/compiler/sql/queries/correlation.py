@@ -16,7 +16,6 @@ from ouzel.compiler.sql.queries.emit_rules import Emission
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import DataType
 from ouzel.errors import NotSupported, QueryError
 
 
@@ -24,7 +23,6 @@ class Queries(Protocol):
     """What binds whole queries."""
 
     source: QueryText
-    types: dict[int, DataType]
     emission: Emission
     ctes: list[tuple[str, Relation]]
 
@@ -39,7 +37,7 @@ class Correlated(Binder):
     """Binds a subquery's expressions: a name that its own tables have not is looked for in the query around it."""
 
     def __init__(self, queries: Queries, inner: Relation, outer: Relation) -> None:
-        super().__init__(queries.source, inner, queries.types)
+        super().__init__(queries.source, inner)
         self._outer = outer
 
     def column(self, node: exp.Expr) -> Expression:
@@ -154,7 +152,7 @@ def refuse_outermost(queries: Queries, part: exp.Expr, inner: Relation, outer: R
 def binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
     """Whether an expression needs no other columns than those of a relation."""
     try:
-        Binder(queries.source, relation, queries.types).bind(part)
+        Binder(queries.source, relation).bind(part)
     except QueryError:
         return False
     return True

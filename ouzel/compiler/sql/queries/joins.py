@@ -20,7 +20,6 @@ from ouzel.compiler.sql.queries.ttl import StateTtl
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, is_word
 from ouzel.compiler.sql.syntax.statements import Name
-from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
@@ -53,7 +52,7 @@ class _Sides:
 
 
 def bind_join(
-    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType], ttl: StateTtl,
+    source: QueryText, join: exp.Join, left: Relation, right: Relation, ttl: StateTtl,
     hints: SideHints,
 ) -> Relation:  # fmt: skip
     """The relation of `left JOIN right`.
@@ -85,7 +84,7 @@ def bind_join(
     parts: tuple[Expression, ...] = ()
     if on is not None:
         every = Relation(_make_join(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
-        parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
+        parts = conjuncts(Binder(source, every).condition(on, "ON"))
     parts = () if on is not None and is_true(on) else parts
     node = _make_join(sides, made, (*parts, *kept), written)
     return of_join(node, Relation(node, both, undated=UNDATED))

@@ -99,7 +99,7 @@ class _Lateral:
         made = self.join.copy()
         made.set("this", table.this.copy())
         made.set("on", None)  # which may speak of what the subquery gives
-        elements = bind_unnest(self.source, made, self.outer, self.queries.types)
+        elements = bind_unnest(self.source, made, self.outer)
         return replace(elements, columns=elements.columns[len(self.outer.columns) :])
 
     def _as_it_is(self, alone: Relation) -> _Right:
@@ -144,7 +144,7 @@ class _Lateral:
         partition = tuple(column.column for column in bound.columns[-len(keys) :])
         right = apart(first_rows.above(bound, partition), self.outer.node.schema.names)
         shown, compared = right.columns[: -len(keys)], right.columns[-len(keys) :]
-        binder = Binder(self.source, self.outer, self.queries.types)
+        binder = Binder(self.source, self.outer)
         parts = [
             equal(self.source, self.join, binder.bind(other), right.column(key))
             for (_, other), key in zip(pairs, compared, strict=True)
@@ -168,7 +168,7 @@ class _Lateral:
 
     def _or_of_no_rows(self, output: OutputColumn, item: exp.Expr, found: Expression) -> OutputColumn:
         """An aggregate as it is where the subquery has no rows: a count is 0."""
-        nobody = Binder(self.source, replace(self.outer, columns=()), self.queries.types)
+        nobody = Binder(self.source, replace(self.outer, columns=()))
         nothing = nobody.bind(of_no_rows(self.queries, strip_alias(item)))
         value = output.expression
         if nothing == Literal(NULL, None):
@@ -218,7 +218,7 @@ class _Lateral:
                 problem = "ON another condition than TRUE is not supported beside what LATERAL computes"
                 raise self.source.error(problem, place(on), "write it in the WHERE of the subquery", NotSupported)
             pairs = self._shown(joined(self.outer, inner, JoinKind.INNER, (), self.at), outputs)
-            parts.append(Binder(self.source, pairs, self.queries.types).condition(on, "ON"))
+            parts.append(Binder(self.source, pairs).condition(on, "ON"))
         return self._shown(joined(self.outer, inner, kind, parts, self.at), outputs)
 
     def _shown(self, relation: Relation, outputs: Sequence[OutputColumn]) -> Relation:

@@ -17,7 +17,6 @@ from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens
 from ouzel.compiler.sql.syntax.statements import CreateTable
-from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
@@ -58,9 +57,7 @@ def is_lookup(source: QueryText, join: exp.Join, left: Relation) -> bool:
     return isinstance(time, exp.Func) and time.name.upper() == _CLOCK[0]
 
 
-def bind_lookup(
-    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType]
-) -> Relation:
+def bind_lookup(source: QueryText, join: exp.Join, left: Relation, right: Relation) -> Relation:
     """The relation of `left JOIN right FOR SYSTEM_TIME AS OF PROCTIME()`.
 
     Raises:
@@ -86,7 +83,7 @@ def bind_lookup(
         )
     every = Relation(Join(left.node, right.node, JoinKind.INNER, ()), (*left.columns, *right.columns))
     on = join.args.get("on")
-    parts = conjuncts(Binder(source, every, types).condition(on, "ON")) if on is not None else ()
+    parts = conjuncts(Binder(source, every).condition(on, "ON")) if on is not None else ()
     node = _make_join(left.node, right.node, kind, parts, scan)
     if node is None:
         key = scan.traits.asked.key if scan.traits.asked else ""

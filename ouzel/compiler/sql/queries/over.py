@@ -29,9 +29,6 @@ from ouzel.compiler.sql.queries.scope import Relation, fresh, matches, name_of, 
 from ouzel.compiler.sql.queries.ttl import Forgetting
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
-from ouzel.compiler.types import (
-    DataType,
-)
 from ouzel.compiler.written import NodeLocation
 
 CHANGED = "rows of this OVER change as others come: order it by the event time {column} ascending, or cut the windows below it"
@@ -230,7 +227,6 @@ def bind_select(
     source: QueryText,
     tree: exp.Select,
     relation: Relation,
-    types: dict[int, DataType],
     emission: Emission,
     forgetting: Forgetting,
 ) -> Relation:
@@ -239,7 +235,7 @@ def bind_select(
     Raises:
         QueryError: an item does not bind.
     """
-    binder = Binder(source, relation, types)
+    binder = Binder(source, relation)
     windows = OverCalls(source, tree, emission, _make_unused("$over", relation.node.schema.names), forgetting)
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)

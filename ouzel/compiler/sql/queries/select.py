@@ -34,7 +34,6 @@ from ouzel.compiler.sql.syntax.places import consume, describe, instead_of, plac
 from ouzel.compiler.sql.syntax.queries import Query
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
-from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -48,10 +47,8 @@ class WhereBinder(Binder):
     no_aggregates = "WHERE sees single rows; write HAVING"
     no_windows = "WHERE chooses the rows that it sees; write QUALIFY"
 
-    def __init__(
-        self, source: QueryText, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
-    ) -> None:
-        super().__init__(source, relation, types)
+    def __init__(self, source: QueryText, relation: Relation, items: Sequence[exp.Expr]) -> None:
+        super().__init__(source, relation)
         self.items = items
 
     def column(self, node: exp.Expr) -> Expression:
@@ -68,7 +65,7 @@ class QueryBinder:
     def __init__(
         self, source: QueryText, query: Query, tables: Tables, named: NamedTables, ttl: StateTtl, sides: SideHints
     ) -> None:
-        self.source, self.types, self.tables, self.named = source, query.types, tables, named
+        self.source, self.tables, self.named = source, tables, named
         self.emission, self.ttl, self.sides = Emission(source, query.emit), ttl, sides
         self.ctes: list[tuple[str, Relation]] = []
         self.aliases: dict[str, str] = {}
@@ -91,7 +88,7 @@ class QueryBinder:
                 sides = (self.bind(tree.this), self.bind(tree.expression))
                 relation = bind_set_operation(self.source, tree, *sides, self.emission)
             case exp.Values():
-                relation = bind_values(self.source, tree, self.types)
+                relation = bind_values(self.source, tree)
             case exp.Subquery():
                 consume(self.source, tree, "this", "with_", "alias")
                 relation = self.bind(tree.this)
@@ -124,10 +121,10 @@ class QueryBinder:
         if where:
             relation = self._where(where.this, relation, tree.expressions)
         if is_grouped(tree, self.source.functions):
-            result = bind_grouped(self.source, tree, relation, self.types, self.emission, forgetting)
+            result = bind_grouped(self.source, tree, relation, self.emission, forgetting)
         else:
             tree, relation = with_items(self, tree, relation)
-            result = bind_select(self.source, tree, relation, self.types, self.emission, forgetting)
+            result = bind_select(self.source, tree, relation, self.emission, forgetting)
         if tree.args.get("distinct"):
             consume(self.source, tree.args["distinct"])
             result = distinct_rows(result, self.emission, forgetting)
@@ -148,7 +145,7 @@ class QueryBinder:
     def _filter(
         self, parts: Sequence[exp.Expr], written: exp.Expr, relation: Relation, items: Sequence[exp.Expr]
     ) -> Relation:
-        binder = WhereBinder(self.source, relation, self.types, items)
+        binder = WhereBinder(self.source, relation, items)
         relation, left = with_filter(relation, conjunction([binder.condition(part, "WHERE") for part in parts]))
         if left is None:
             return relation
@@ -164,21 +161,21 @@ class QueryBinder:
             return no_table()
         refuse_version(self.source, clause.this)
         if isinstance(clause.this, exp.Unnest):
-            relation = bind_unnest(self.source, exp.Join(this=clause.this.copy()), no_table(), self.types)
+            relation = bind_unnest(self.source, exp.Join(this=clause.this.copy()), no_table())
         else:
             relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
             if isinstance(join.this, exp.Unnest):
-                relation = bind_unnest(self.source, join, relation, self.types)
+                relation = bind_unnest(self.source, join, relation)
             elif isinstance(join.this, exp.Lateral):
                 relation = bind_lateral(self, join, relation)
             elif is_lookup(self.source, join, relation):
-                relation = bind_lookup(self.source, join, relation, self._table(join.this), self.types)
+                relation = bind_lookup(self.source, join, relation, self._table(join.this))
             elif is_asof(join):
-                relation = bind_asof(self.source, join, relation, self._table(join.this), self.types)
+                relation = bind_asof(self.source, join, relation, self._table(join.this))
             else:
                 right = self._table(join.this)
-                relation = bind_join(self.source, join, relation, right, self.types, self.ttl, self.sides)
+                relation = bind_join(self.source, join, relation, right, self.ttl, self.sides)
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:
@@ -195,7 +192,7 @@ class QueryBinder:
             call = read_window(self.source, node.this, data=True)
             assert call.data is not None
             relation = self._data(call.data)
-            binder = Binder(self.source, relation, self.types)
+            binder = Binder(self.source, relation)
             if call.kind is WindowKind.SESSION:
                 windowed = assign_session(binder, call, relation, call.keys, self.emission)
             else:

@@ -92,7 +92,7 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
         if limit == 0:  # it has no row, whatever it says
             return replace(relation, node=Filter(relation.node, Literal(BOOLEAN, negated), written=at))
         return joined(relation, inner.relation, kind, inner.parts, at)
-    binder = Binder(queries.source, relation, queries.types)
+    binder = Binder(queries.source, relation)
     values = [binder.bind(each) for each in _compared(part)]
     inner = _read(queries, part.args["query"], relation, len(values))
     same = [equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
@@ -285,7 +285,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     items = [strip_alias(tree.expressions[0]), *([having.this] if having else [])]
     keys, both = _by_keys(queries, node, tree, relation, local, pairs, items)
     value, *conditions = keys[len(pairs) :]
-    binder = Binder(queries.source, replace(relation, columns=()), queries.types)
+    binder = Binder(queries.source, replace(relation, columns=()))
     nothing, *conditions_of_nothing = (binder.bind(of_no_rows(queries, item)) for item in items)
     value, nothing = (
         _where(queries, having, *each) for each in ((value, conditions), (nothing, conditions_of_nothing))
@@ -331,7 +331,7 @@ def _by_keys(
     grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
     right = apart(queries.bind(grouped), relation.node.schema.names)
     values: list[Expression] = [right.column(column) for column in right.columns]
-    binder = Binder(queries.source, relation, queries.types)
+    binder = Binder(queries.source, relation)
     parts = [
         equal(queries.source, node, binder.bind(outer), column)
         for (_, outer), column in zip(pairs, values, strict=False)
@@ -391,7 +391,7 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
         raise alone
     for part in local:
         inner = replace(inner, node=Filter(inner.node, part, written=NodeLocation(place(where)[0])))
-    own = Binder(queries.source, inner, queries.types)
+    own = Binder(queries.source, inner)
     values = tuple(own.bind(strip_alias(each)) for each in tree.expressions[:items])
     return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
 

@@ -17,7 +17,7 @@ from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
 
-def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: dict[int, DataType]) -> Relation:
+def bind_unnest(source: QueryText, join: exp.Join, relation: Relation) -> Relation:
     """The relation with one row for each element.
 
     Raises:
@@ -30,7 +30,7 @@ def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: di
     outer = _is_outer(source, join)
     if len(unnest.expressions) != 1:
         raise source.error("UNNEST of several arrays is not supported", place(unnest), kind=NotSupported)
-    bound = Binder(source, relation, types).bind(unnest.expressions[0])
+    bound = Binder(source, relation).bind(unnest.expressions[0])
     ordinality = bool(unnest.args.get("offset"))
     fields = _fields(source, unnest, bound.type)
     if ordinality:
@@ -44,12 +44,12 @@ def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: di
     node = Unnest(relation.node, bound, names, ordinality, outer, written=NodeLocation(place(join)[0]))
     both = replace(relation, node=node, columns=(*relation.columns, *columns))
     on = join.args.get("on")
-    return both if on is None or is_true(on) else _fitting(source, on, both, node, types)
+    return both if on is None or is_true(on) else _fitting(source, on, both, node)
 
 
-def _fitting(source: QueryText, on: exp.Expr, both: Relation, node: Unnest, types: dict[int, DataType]) -> Relation:
+def _fitting(source: QueryText, on: exp.Expr, both: Relation, node: Unnest) -> Relation:
     """The elements that meet a condition, which LEFT JOIN has to look at before it knows which rows have none."""
-    condition = Binder(source, both, types).condition(on, "ON")
+    condition = Binder(source, both).condition(on, "ON")
     if not node.outer:
         return replace(both, node=Filter(node, condition, written=NodeLocation(place(on)[0])))
     if node.ordinality:

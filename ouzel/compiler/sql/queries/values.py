@@ -27,14 +27,14 @@ def no_table() -> Relation:
     return Relation(Scan(VALUES, VALUES, (), Schema((Field("id", BIGINT, False),)), traits=ONE_ROW), ())
 
 
-def bind_values(source: QueryText, tree: exp.Values, types: dict[int, DataType]) -> Relation:
+def bind_values(source: QueryText, tree: exp.Values) -> Relation:
     """The relation of VALUES (a, b), (c, d): columns EXPR$0, EXPR$1 as Flink has it, of the types in which those of all rows meet.
 
     Raises:
         QueryError: rows of unequal width, or whose types do not meet; a column is named.
     """
     consume(source, tree, "expressions", "alias")
-    binder = Binder(source, no_table(), types)
+    binder = Binder(source, no_table())
     rows = [[check_storable(binder, value, binder.bind(value)) for value in _values(row)] for row in tree.expressions]
     for row, written in zip(rows, tree.expressions, strict=True):
         if len(row) != len(rows[0]):

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.syntax.frames import FRAME, read_frame
 from ouzel.compiler.sql.syntax.json_calls import USUAL, read_on, refuse_json, without_mode
-from ouzel.compiler.sql.syntax.source import QueryText, Span, closing_behind, matching, span_of
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, closing_behind, matching, span_of
 from ouzel.compiler.sql.syntax.type_names import read_first_type, read_type
 from ouzel.compiler.sql.syntax.words import KEYWORDS, is_bare, is_kind, is_word
 from ouzel.compiler.types import DataType
@@ -30,6 +30,8 @@ UNITS = frozenset(
 )
 """Units of INTERVAL and of EXTRACT that have a length."""
 
+_TYPE = "ouzel.type"
+"""Where the node of a type keeps it."""
 _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
 _ZONES = ("WITH", "WITHOUT", "LOCAL", "TIME", "ZONE")
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -42,7 +44,7 @@ _Read = tuple[str, Sequence[exp.Expr]]
 
 
 class QueryParser(Parser):
-    """Parses one query or expression; `types` are those of its casts by offset.
+    """Parses one query or expression.
 
     IS binds looser than comparisons, which are all of one level. See `precedence.py` for what must be said in parentheses.
     """
@@ -67,7 +69,6 @@ class QueryParser(Parser):
     def __init__(self, source: QueryText) -> None:
         super().__init__(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
         self.source = source
-        self.types: dict[int, DataType] = {}
         self.frame: exp.WindowSpec | None = None
         self.condition_at = -1
 
@@ -175,13 +176,7 @@ class QueryParser(Parser):
         tokens = self._tokens[self._index : end]
         kind = read_type(self.source, tokens)
         self._advance(end - self._index)
-        return self._note_type(kind, span_of(tokens))
-
-    def _note_type(self, kind: DataType, span: Span) -> exp.Expr:
-        self.types[span[0]] = kind
-        node = exp.Var(this=str(kind))
-        node.meta["start"], node.meta["end"] = span[0], span[1] - 1
-        return node
+        return _type_node(kind, tokens)
 
     def _parse_dcolon(self) -> exp.Expr | None:
         """The type behind `::`."""
@@ -190,7 +185,7 @@ class QueryParser(Parser):
             return None
         kind, count = read_first_type(self.source, tokens)
         self._advance(count)
-        return self._note_type(kind, span_of(tokens[:count]))
+        return _type_node(kind, tokens[:count])
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
         """A literal with its type, or what has none."""
@@ -365,6 +360,18 @@ class QueryParser(Parser):
             window.set("spec", self.frame)
             self.frame = None
         return window
+
+
+def spelled_type(node: exp.Expr) -> DataType:
+    """The type that stands there, of a cast."""
+    kind: DataType = node.meta[_TYPE]
+    return kind
+
+
+def _type_node(kind: DataType, tokens: Tokens) -> exp.Expr:
+    node = exp.Var(this=str(kind))
+    node.meta.update({"start": tokens[0].start, "end": tokens[-1].end, _TYPE: kind})
+    return node
 
 
 def _call(name: str, arguments: Sequence[exp.Expr], ends: tuple[int, int]) -> exp.Anonymous:

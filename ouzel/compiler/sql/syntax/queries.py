@@ -18,16 +18,14 @@ from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
-from ouzel.compiler.types import DataType
 from ouzel.errors import QueryError
 
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query; `types` are those of its casts by offset."""
+    """A parsed query, without its EMIT clause, and that."""
 
     tree: exp.Expr
-    types: dict[int, DataType]
     emit: EmitClause | None = None
 
 
@@ -71,7 +69,7 @@ def _parse(source: QueryText, tokens: Tokens) -> Query:
         tree.meta["start"], tree.meta["end"] = tokens[0].start, tokens[0].end
     note_places(tree)
     check_tree(source, tree)
-    return Query(settle_precedence(source, tree), parser.types)
+    return Query(settle_precedence(source, tree))
 
 
 _ENDS = (TokenType.IDENTIFIER, TokenType.VAR, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
