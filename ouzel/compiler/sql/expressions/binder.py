@@ -165,7 +165,9 @@ class Binder:
         if isinstance(_root(node), exp.Column):
             return self.column(node)
         if not isinstance(node.expression, exp.Identifier):
-            raise self.source.error(f"{describe(node.expression)} cannot follow a dot", place(node.expression))
+            raise self.source.error(
+                f"{describe(node.expression)} cannot follow a dot", place(node.expression), instead_of(node.expression)
+            )
         return self._field(self.bind(node.this), name_of(self.source, node.expression))
 
     def _field(self, operand: Expression, name: Name) -> Expression:

@@ -65,6 +65,7 @@ class QueryParser(Parser):
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {word: Parser.NO_PAREN_FUNCTION_PARSERS[word] for word in ("ANY", "CASE")}
     ARRAY_CONSTRUCTORS: ClassVar = {}
     HISTORICAL_DATA_PREFIX: ClassVar[set[str]] = set()
+    OPTIONAL_ALIAS_TOKEN_CTE: ClassVar[bool] = False
 
     def __init__(self, source: QueryText) -> None:
         super().__init__(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
@@ -286,8 +287,8 @@ class QueryParser(Parser):
         return [_call("PARTITION BY", parts[:count], (begins.start, last.end)), *parts[count:]]
 
     def _skip_table(self) -> None:
-        """`TABLE t` is `t`."""
-        if self._next.token_type in _NAMES and is_word(self._curr, "TABLE"):
+        """`TABLE t` is `t`, and `TABLE 'path'` is `'path'`."""
+        if self._next.token_type in (*_NAMES, TokenType.STRING) and is_word(self._curr, "TABLE"):
             self._advance()
 
     def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
@@ -330,7 +331,9 @@ class QueryParser(Parser):
     def _parse_cte(self) -> exp.CTE | exp.FunctionSpecification | None:
         """Without `AS [NOT] MATERIALIZED`, which says nothing about what the query answers."""
         cte = super()._parse_cte()
-        if cte is not None:
+        if cte is None:
+            self.raise_error("Expected AS")
+        else:
             cte.set("materialized", None)
         return cte
 

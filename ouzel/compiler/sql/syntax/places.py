@@ -48,6 +48,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Subquery: "a subquery in this place (write it in WHERE, or in the select list of a query that does not group)",
     exp.Select: "a subquery as a value",
     exp.Exists: "EXISTS in this place (write it in WHERE)",
+    exp.Anonymous: "a call",
     exp.Table: "a table in parentheses",
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",
@@ -78,6 +79,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
 _EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
 _OF_JSON = "write JSON_VALUE(text, '$.path')"
 _INSTEAD: dict[type[exp.Expr], str] = {
+    exp.Anonymous: "write the function's name alone",
     exp.Tuple: "write ROW(a, b) for several values as one",
     exp.Array: "write ARRAY[1, 2]",
     exp.JSONExtract: _OF_JSON,

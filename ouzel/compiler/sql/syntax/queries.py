@@ -79,6 +79,7 @@ _SQLGLOT_SAYS = (
     (r"^Expecting \(", "a ( is missing"),
     (r"^Expecting \]", "a ] is missing"),
     (r"^Expected table name", "the name of a table is missing"),
+    (r"^Expected AS", "AS is missing after this"),
     (r"^Expected END after CASE", "CASE has no END"),
     (r"^Expected AND after BETWEEN", "BETWEEN has no AND"),
     (r"^Required argument 'expression' missing", "something is missing after this"),

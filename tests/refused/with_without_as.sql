@@ -1,0 +1,3 @@
+-- error: AS is missing after this
+-- at: x
+WITH x (SELECT id FROM flights) SELECT id FROM x;
