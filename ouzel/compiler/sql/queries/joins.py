@@ -18,7 +18,7 @@ from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of, 
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import StateTtl
 from ouzel.compiler.sql.syntax.places import consume, place
-from ouzel.compiler.sql.syntax.source import QueryText, is_word
+from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
@@ -74,7 +74,7 @@ def bind_join(
         sides = _Sides(right, left, True, True) if whole is left else _Sides(left, right, False, True)
     using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
     on = join.args.get("on")
-    if not (on or using or kind == "CROSS" or _is_comma(source, join)):
+    if not (on or using or kind == "CROSS"):
         raise source.error("this JOIN has no condition", place(join), "write ON a.key = b.key, or CROSS JOIN")
     written = NodeLocation(place(join)[0])
     kept = () if whole is not None else ttl.conditions(join, left, right)
@@ -147,19 +147,6 @@ def _instead(join: exp.Join) -> str:
     if join.side.upper() == "RIGHT":
         return f"write LEFT {join.kind.upper()} JOIN with the tables exchanged"
     return "write INNER, LEFT, RIGHT, FULL or CROSS JOIN"
-
-
-def _is_comma(source: QueryText, join: exp.Join) -> bool:
-    """Whether it is `FROM a, b`: no JOIN is written behind what stands before it."""
-    select = join.parent
-    assert select is not None
-    before = select.args["from_"]
-    for other in select.args["joins"]:
-        if other is join:
-            break
-        before = other
-    begin, end = place(before)[1], place(join.this)[0]
-    return not any(is_word(token, "JOIN") for token in source.tokens() if begin <= token.start < end)
 
 
 def is_true(on: exp.Expr) -> bool:

@@ -72,7 +72,7 @@ def relation_of(node: Node, table: str = "", window: tuple[str, str, str] | None
 def name_of(source: QueryText, identifier: exp.Expr) -> Name:
     """The name an identifier of sqlglot's tree stands for, as it was written."""
     start, end = identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1
-    return Name(identifier.name, source.quoted(start), (start, end))
+    return Name(identifier.name, bool(identifier.args.get("quoted")), (start, end))
 
 
 def matches(written: Name, actual: str) -> bool:

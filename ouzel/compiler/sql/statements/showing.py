@@ -18,7 +18,7 @@ from ouzel.compiler.sql.statements.ddl import column_texts, quoted_name, string_
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Describe, Name, Select, Show
 from ouzel.compiler.sql.syntax.type_names import read_type
-from ouzel.compiler.sql.syntax.words import is_text
+from ouzel.compiler.sql.syntax.words import is_quoted, is_text
 from ouzel.compiler.types import Field, Schema
 from ouzel.errors import QueryError
 
@@ -70,7 +70,7 @@ def _show(source: QueryText, tokens: Tokens) -> Show:
 
 
 def _name(source: QueryText, token: Token) -> Name:
-    return Name(token.text, source.quoted(token.start), span_of([token]))
+    return Name(token.text, is_quoted(token), span_of([token]))
 
 
 def describe_table(source: QueryText, statement: CreateTable, relation: Relation) -> Listing:

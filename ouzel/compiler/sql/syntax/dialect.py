@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ouzel.compiler.sql.syntax.frames import FRAME, read_frame
 from ouzel.compiler.sql.syntax.json_calls import USUAL, read_on, refuse_json, without_mode
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, closing_behind, matching, span_of
-from ouzel.compiler.sql.syntax.type_names import read_first_type, read_type
+from ouzel.compiler.sql.syntax.type_names import read_type, read_type_at
 from ouzel.compiler.sql.syntax.words import KEYWORDS, is_bare, is_kind, is_word
 from ouzel.compiler.types import DataType
 
@@ -66,6 +66,7 @@ class QueryParser(Parser):
     ARRAY_CONSTRUCTORS: ClassVar = {}
     HISTORICAL_DATA_PREFIX: ClassVar[set[str]] = set()
     OPTIONAL_ALIAS_TOKEN_CTE: ClassVar[bool] = False
+    JOINS_HAVE_EQUAL_PRECEDENCE: ClassVar[bool] = True  # `FROM a, b` is a CROSS JOIN
 
     def __init__(self, source: QueryText) -> None:
         super().__init__(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
@@ -181,12 +182,12 @@ class QueryParser(Parser):
 
     def _parse_dcolon(self) -> exp.Expr | None:
         """The type behind `::`."""
-        tokens = self._tokens[self._index :]
         if not is_bare(self._curr):
             return None
-        kind, count = read_first_type(self.source, tokens)
-        self._advance(count)
-        return _type_node(kind, tokens[:count])
+        start = self._index
+        kind, end = read_type_at(self.source, self._tokens, start)
+        self._advance(end - start)
+        return _type_node(kind, self._tokens[start:end])
 
     def _parse_type(self, parse_interval: bool = True, fallback_to_identifier: bool = False) -> exp.Expr | None:
         """A literal with its type, or what has none."""

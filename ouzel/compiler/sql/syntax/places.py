@@ -70,9 +70,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Concat: "a text beside a text",
     exp.Unnest: "UNNEST outside FROM",
     exp.Any: "ANY (array)",
-    exp.ArrayFilter: "FILTER (array, lambda)",
     exp.All: "ALL (array)",
-    exp.Interval: "an interval without a quoted amount",
 }  # fmt: skip
 
 
@@ -89,10 +87,8 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Any: "write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'",
     exp.All: "write NOT ARRAY_CONTAINS(array, value)",
     exp.Unnest: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
-    exp.Explode: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
     exp.Concat: "write 'a' || 'b'",
     exp.Lambda: _EACH_ELEMENT,
-    exp.ArrayFilter: _EACH_ELEMENT,
     exp.Table: "write the joins without parentheses, or as a subquery: (SELECT ... FROM a JOIN b ON ...) AS c",
     exp.BitwiseLeftShift: "write SHIFTLEFT(a, n)",
     exp.BitwiseRightShift: "write SHIFTRIGHT(a, n)",

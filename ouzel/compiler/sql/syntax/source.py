@@ -68,11 +68,6 @@ class QueryText:
         if span not in spans:
             spans.append(span)
 
-    def adopt_notes(self, part: QueryText, span: Span) -> None:
-        """Take over, at `span`, the notes on a text that was derived from what stands there."""
-        for problem, instead in part._notes:
-            self.note(problem, span, instead)
-
     def notes(self) -> tuple[str, ...]:
         """All notes, each with the first of its places."""
         return tuple(
@@ -106,10 +101,6 @@ class QueryText:
             before = _OPENING.search(self.text[:start])
             start = before.start() if before else start
         return start, end
-
-    def quoted(self, start: int) -> bool:
-        """Whether the identifier that starts there was written in quotes, so that its case matters."""
-        return self.text[start : start + 1] in ('"', "`")
 
     def tokens(self) -> list[Token]:
         """All tokens, hints left out.

@@ -59,22 +59,22 @@ def read_type(source: QueryText, tokens: Tokens) -> DataType:
     return kind
 
 
-def read_first_type(source: QueryText, tokens: Tokens) -> tuple[DataType, int]:
-    """The type that the tokens begin with, and how many of them spell it.
+def read_type_at(source: QueryText, tokens: Tokens, at: int) -> tuple[DataType, int]:
+    """The type that begins `at` that token, and the index behind its last.
 
     Raises:
         QueryError: there is no such type.
         NotSupported: a type of other systems that Ouzel does not have.
     """
-    reader = _TypeReader(source, tokens)
+    reader = _TypeReader(source, tokens, at)
     return reader.type(), reader.at
 
 
 class _TypeReader:
     """Recursive descent over the tokens of one type."""
 
-    def __init__(self, source: QueryText, tokens: Tokens) -> None:
-        self.source, self.tokens, self.at = source, tokens, 0
+    def __init__(self, source: QueryText, tokens: Tokens, at: int = 0) -> None:
+        self.source, self.tokens, self.at = source, tokens, at
 
     def type(self) -> DataType:
         """One type with its suffixes (`INT ARRAY`, `INT[]`)."""
