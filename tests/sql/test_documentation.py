@@ -44,6 +44,11 @@ def test_the_types_of_the_page_exist() -> None:
     assert len(written) > 30
     for name in written:
         spelled = re.sub(r"\bp, s\b", "5, 2", re.sub(r"\((p|n)\)", "(3)", name))
-        spelled = spelled.replace("<t>", "<INT>").replace("t ARRAY", "INT ARRAY").replace("<k, v>", "<INT, STRING>")
+        spelled = (
+            spelled.replace("<t>", "<INT>")
+            .replace("t ARRAY", "INT ARRAY")
+            .replace("t[]", "INT[]")
+            .replace("<k, v>", "<INT, STRING>")
+        )
         source = QueryText(spelled)
         read_type(source, source.tokens())

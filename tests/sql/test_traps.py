@@ -238,3 +238,9 @@ def test_a_type_and_a_unit_end_where_they_end(text: str, meaning: str) -> None:
     except QueryError as error:
         found = error.problem
     assert found.startswith(meaning)
+
+
+def test_brackets_behind_a_type_are_an_array() -> None:
+    table = "CREATE TABLE w (a INT[], b ROW<c STRING[][]> NOT NULL) WITH ('connector' = 'datagen');"
+    schema = compiled(f"{table} SELECT * FROM w;").sinks[0].input.schema
+    assert [str(field.type) for field in schema] == ["ARRAY<INT>", "ROW<c ARRAY<ARRAY<VARCHAR>>>"]

@@ -123,7 +123,8 @@ def _parse(source: QueryText, tokens: Tokens, start: str) -> lark.Tree[Any]:
 
 
 def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
-    expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in error.accepts or error.expected})
+    kinds = {kind for kind in error.accepts or error.expected if kind != "OTHER"}
+    expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in kinds})
     advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
     if error.token.type == "$END":
         return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
