@@ -33,7 +33,7 @@ def answer(job: Job) -> pl.DataFrame:
 
 def test_a_chain_is_no_recursion_to_who_looks_for_aggregates() -> None:
     source = QueryText("COUNT(*) > 1" + "".join(f" OR a = {n}" for n in range(3_500)))
-    tree = parse_expression(source, source.tokens()).tree
+    tree = parse_expression(source, source.tokens())
     with room_for_depth():
         assert has_aggregate(tree, source.functions)
 

@@ -25,7 +25,7 @@ def ours(text: str) -> str | None:
     """How Ouzel reads an expression, in parentheses; None where it asks for parentheses."""
     source = QueryText(text)
     try:
-        return in_parentheses(parse_expression(source, source.tokens()).tree)
+        return in_parentheses(parse_expression(source, source.tokens()))
     except (QueryError, ValueError):
         return None
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot.parser import Parser
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Literal
 from ouzel.compiler.plan import AssignWindow, Project, WindowKind, walk
+from ouzel.compiler.sql.syntax.dialect import QueryParser
 from ouzel.compiler.sql.syntax.words import SOMETIMES
 from ouzel.compiler.types import BIGINT, DOUBLE, INT, TIMESTAMP, VARCHAR, DecimalType
 from ouzel.errors import QueryError
@@ -238,6 +240,13 @@ def test_a_type_and_a_unit_end_where_they_end(text: str, meaning: str) -> None:
     except QueryError as error:
         found = error.problem
     assert found.startswith(meaning)
+
+
+def test_what_our_parser_reads_otherwise_sqlglot_has_under_that_name() -> None:
+    """A method that sqlglot renames would silently be called no more."""
+    overridden = {name for name in vars(QueryParser) if name.startswith("_parse_") or name.isupper()}
+    assert len(overridden) > 20
+    assert {name for name in overridden if not hasattr(Parser, name)} == set()
 
 
 def test_brackets_behind_a_type_are_an_array() -> None:

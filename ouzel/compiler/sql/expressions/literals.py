@@ -37,6 +37,8 @@ MOST_US = 1 << 62
 MOST_ROWS = (1 << 31) - 1
 """So many rows are counted at most by LIMIT, a frame of ROWS, LAG and their like: as many as Spark counts."""
 _UNIT_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+UNITS = frozenset(unit + plural for unit in (*UNIT_US, *_UNIT_MONTHS) for plural in ("", "S"))
+"""What may stand behind INTERVAL '5'."""
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 

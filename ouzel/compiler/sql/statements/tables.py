@@ -251,8 +251,7 @@ def _compute_columns(source: QueryText, statement: CreateTable, scan: Node, decl
 
 
 def _expression(source: QueryText, tokens: Tokens, relation: Relation, column: ColumnClause) -> Expression:
-    query = parse_expression(source, tokens)
-    bound = _ColumnBinder(source, relation).bind(query.tree)
+    bound = _ColumnBinder(source, relation).bind(parse_expression(source, tokens))
     if not column.type:
         return bound
     kind = read_type(source, column.type)
@@ -270,8 +269,7 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
             clause.column.span,
             "compute one: ts AS CAST(... AS TIMESTAMP(3))",
         )
-    query = parse_expression(source, clause.expression)
-    bound = _ColumnBinder(source, relation).bind(query.tree)
+    bound = _ColumnBinder(source, relation).bind(parse_expression(source, clause.expression))
     if bound.type != kind:
         raise source.error(
             f"the watermark is {bound.type} and its column {kind}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -23,7 +23,7 @@ from ouzel.errors import QueryError
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query, without its EMIT clause, and that."""
+    """A query without its EMIT clause, and that."""
 
     tree: exp.Expr
     emit: EmitClause | None = None
@@ -39,24 +39,21 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
-    query = _parse(source, body)
-    if not isinstance(query.tree, exp.Query | exp.Values):
+    tree = parse_expression(source, body)
+    if not isinstance(tree, exp.Query | exp.Values):
         raise source.error("this is not a query", span_of(body), "write SELECT ...")
-    spell_group_by_all(source, query.tree)
-    spread_keys(source, query.tree)
-    return replace(query, emit=emit)
+    spell_group_by_all(source, tree)
+    spread_keys(source, tree)
+    return Query(tree, emit)
 
 
-def parse_expression(source: QueryText, tokens: Tokens) -> Query:
-    """The tree of one expression, of CREATE TABLE.
+def parse_expression(source: QueryText, tokens: Tokens) -> exp.Expr:
+    """The tree of one expression, such as CREATE TABLE has, or of a query.
 
     Raises:
-        QueryError: it is not an expression.
+        QueryError: it is none.
+        NotSupported: it uses a construct outside the subset.
     """
-    return _parse(source, tokens)
-
-
-def _parse(source: QueryText, tokens: Tokens) -> Query:
     check_tokens(source, tokens)
     refuse_words(source, tokens)
     parser = QueryParser(source)
@@ -69,7 +66,7 @@ def _parse(source: QueryText, tokens: Tokens) -> Query:
         tree.meta["start"], tree.meta["end"] = tokens[0].start, tokens[0].end
     note_places(tree)
     check_tree(source, tree)
-    return Query(settle_precedence(source, tree))
+    return settle_precedence(source, tree)
 
 
 _ENDS = (TokenType.IDENTIFIER, TokenType.VAR, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)

@@ -15,19 +15,17 @@ _ALWAYS_LIST = (
     "EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN LATERAL ON WITH ESCAPE EXISTS UNNEST ORDINALITY DIV ANY SOME QUALIFY LIMIT ASC DESC"
 )
 _PAIRS = ("GROUP BY", "ORDER BY", "PARTITION BY", "PARTITIONED BY", "GROUPING SETS")
-ALWAYS = frozenset({*_ALWAYS_LIST.split(), *_PAIRS})
+_ALWAYS = frozenset({*_ALWAYS_LIST.split(), *_PAIRS})
 KEYWORDS: dict[str, TokenType] = {
-    text: kind for text, kind in Tokenizer.KEYWORDS.items() if text in ALWAYS or not text[0].isalpha()
+    text: kind for text, kind in Tokenizer.KEYWORDS.items() if text in _ALWAYS or not text[0].isalpha()
 }
 """Words and signs that are structure wherever they stand."""
 
 Tokens = Sequence[Token]
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
-FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
+_FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
 _FRAME_BOUNDS = frozenset({"BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL"})
-
-
 _NO_WORDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING, TokenType.SENTINEL)
 
 
@@ -124,7 +122,7 @@ SOMETIMES: dict[str, tuple[TokenType, Callable[[Tokens, int], bool]]] = {
     "NEXT": (TokenType.NEXT, _follows_fetch),
     "OVER": (TokenType.OVER, _opens_window),
     "WINDOW": (TokenType.WINDOW, _names_window),
-    **dict.fromkeys(FRAMES, (TokenType.ROWS, _opens_frame)),
+    **dict.fromkeys(_FRAMES, (TokenType.ROWS, _opens_frame)),
 }
 """Words that are structure beside certain others: of which kind, and where."""
 
