@@ -12,7 +12,7 @@ from sqlglot.tokens import Tokenizer
 
 _ALWAYS_LIST = (
     "SELECT FROM WHERE HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION INTERSECT "
-    "EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN LATERAL ON WITH ESCAPE EXISTS UNNEST ORDINALITY DIV ANY SOME QUALIFY LIMIT ASC DESC"
+    "EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN LATERAL ON WITH EXISTS UNNEST ORDINALITY DIV ANY SOME QUALIFY LIMIT ASC DESC"
 )
 _PAIRS = ("GROUP BY", "ORDER BY", "PARTITION BY", "PARTITIONED BY", "GROUPING SETS")
 _ALWAYS = frozenset({*_ALWAYS_LIST.split(), *_PAIRS})
@@ -116,6 +116,7 @@ SOMETIMES: dict[str, tuple[TokenType, Callable[[Tokens, int], bool]]] = {
         TokenType.INTERVAL,
         lambda tokens, at: is_kind(tokens, at + 1, TokenType.STRING, TokenType.NUMBER, TokenType.DASH),
     ),
+    "ESCAPE": (TokenType.ESCAPE, lambda tokens, at: is_kind(tokens, at + 1, TokenType.STRING, TokenType.NULL)),
     "OFFSET": (TokenType.OFFSET, _counts),
     "FETCH": (TokenType.FETCH, lambda tokens, at: bare_word(tokens, at + 1) in ("FIRST", "NEXT")),
     "FIRST": (TokenType.FIRST, _follows_fetch),
