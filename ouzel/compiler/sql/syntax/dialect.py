@@ -101,10 +101,10 @@ class QueryParser(Parser):
             column = self._parse_disjunction()
             self._match_r_paren()
             return column
-        special = _SPECIAL.get(word)
-        called, arguments = (
-            special(self, name) if special else (name.text, self._parse_function_args(closing is not None))
-        )
+        if (read := _SPECIAL.get(word)) is not None:
+            called, arguments = read(self, name)
+        else:  # an alias among the arguments is named in the error, but what stands behind an unclosed call is none
+            called, arguments = name.text, self._parse_function_args(alias=closing is not None)
         self._match_r_paren()
         return self._parse_window(_call(called, arguments, (name.start, last.end)))
 
