@@ -242,6 +242,12 @@ def test_a_type_and_a_unit_end_where_they_end(text: str, meaning: str) -> None:
     assert found.startswith(meaning)
 
 
+def test_a_column_may_be_called_table() -> None:
+    """A word that stands before a table is none before an alias: `SELECT table n` would read the column n."""
+    query = "SELECT table n, MAX(table) AS table FROM (SELECT id AS table, delay AS n FROM flights) GROUP BY table"
+    assert compiled(query).sinks[0].input.schema.names == ("n", "table")
+
+
 def test_what_our_parser_reads_otherwise_sqlglot_has_under_that_name() -> None:
     """A method that sqlglot renames would silently be called no more."""
     overridden = {name for name in vars(QueryParser) if name.startswith("_parse_") or name.isupper()}

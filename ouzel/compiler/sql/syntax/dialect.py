@@ -192,7 +192,8 @@ class QueryParser(Parser):
             literal = self._typed_literal()
             if literal is not None:
                 return self._parse_column_ops(literal)
-        self._skip_table()
+        if self._prev.token_type is TokenType.FARROW:
+            self._skip_table()
         return self._parse_atom() or self._parse_column()
 
     def _typed_literal(self) -> exp.Expr | None:
@@ -252,15 +253,11 @@ class QueryParser(Parser):
 
     def _windowed(self, name: Token) -> _Read:
         """The arguments of TUMBLE and its like: `SESSION(t PARTITION BY a, b, DESCRIPTOR(ts), gap)` has one more, `partition by(a, b)`."""
-        arguments: list[exp.Expr] = [argument for argument in [self._parse_lambda(alias=True)] if argument is not None]
-        while True:
-            if self._match(TokenType.PARTITION_BY):
-                arguments += self._partition(name, self._prev)
-            elif self._match(TokenType.COMMA):
-                argument = self._parse_lambda(alias=True)
-                arguments += [] if argument is None else [argument]
-            else:
-                return name.text, arguments
+        self._skip_table()
+        arguments = self._parse_function_args(alias=True)
+        while self._match(TokenType.PARTITION_BY):
+            arguments += self._partition(name, self._prev)
+        return name.text, arguments
 
     def _partition(self, name: Token, begins: Token) -> list[exp.Expr]:
         """The keys as one argument, and the arguments behind them."""
@@ -283,7 +280,7 @@ class QueryParser(Parser):
         return [_call("PARTITION BY", parts[:count], (begins.start, last.end)), *parts[count:]]
 
     def _skip_table(self) -> None:
-        """`TABLE t` is `t`, and `TABLE 'path'` is `'path'`."""
+        """`TABLE t` is `t`, and `TABLE 'path'` is `'path'`, where a table can stand."""
         if self._next.token_type in (*_NAMES, TokenType.STRING) and is_word(self._curr, "TABLE"):
             self._advance()
 
