@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.expressions.literals import UNITS
 from ouzel.compiler.sql.syntax.frames import FRAME, read_frame
-from ouzel.compiler.sql.syntax.json_calls import USUAL, read_on, refuse_json, without_mode
+from ouzel.compiler.sql.syntax.refusals import refuse_json, refuse_on
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, closing_behind, matching, span_of
 from ouzel.compiler.sql.syntax.type_names import read_type, read_type_at
 from ouzel.compiler.sql.syntax.words import KEYWORDS, is_bare, is_kind, is_word
@@ -32,6 +32,9 @@ _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _CALLED = (*_NAMES, TokenType.LEFT, TokenType.RIGHT)
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 _TRIMMED = (*_NAMES, TokenType.STRING, TokenType.L_PAREN, TokenType.FROM, TokenType.CASE)
+
+_USUAL = {"JSON_VALUE": "NULL", "JSON_EXISTS": "FALSE"}
+"""What these calls give ON EMPTY and ON ERROR in any case."""
 
 _Read = tuple[str, Sequence[exp.Expr]]
 """A call as it was read: its name for the binder, and its arguments."""
@@ -232,22 +235,18 @@ class QueryParser(Parser):
     def _json(self, name: Token) -> _Read:
         """`JSON_VALUE(text, path RETURNING type)` is TRY_CAST of it AS type: what is no such value is NULL."""
         closing, word = matching(self._tokens, self._index - 1), name.text.upper()
-        arguments = [without_mode(argument) for argument in self._parse_function_args(alias=True)]
-        called, given = name.text, arguments
-        if closing is not None:
-            end = read_on(self.source, self._tokens, (self._index, closing), word)
-            if self._match_text_seq("RETURNING"):
-                called, given = "TRY_CAST", [_call(name.text, arguments, (name.start, self._tokens[closing].end))]
-                given.append(self._returned(end))
-        while self._match_text_seq(USUAL[word], "ON"):
+        last = name if closing is None else self._tokens[closing]
+        called = name.text
+        arguments = [_without_mode(argument) for argument in self._parse_function_args(alias=True)]
+        if self._match_text_seq("RETURNING"):
+            kind, span = self._parse_dcolon(), span_of([self._prev])
+            if kind is None:
+                raise self.source.error("RETURNING does not say which type", span, "write RETURNING INT")
+            called, arguments = "TRY_CAST", [_call(called, arguments, (name.start, last.end)), kind]
+        while self._match_text_seq(_USUAL[word], "ON"):  # says what is so anyway
             self._advance()
-        return called, given
-
-    def _returned(self, end: int) -> exp.Expr:
-        if self._index == end:
-            span = span_of([self._prev])
-            raise self.source.error("RETURNING does not say which type", span, "write RETURNING INT")
-        return self._type(end)
+        refuse_on(self.source, self._tokens[self._index : closing or self._index], word)
+        return called, arguments
 
     # Tables
 
@@ -377,6 +376,13 @@ def _call(name: str, arguments: Sequence[exp.Expr], ends: tuple[int, int]) -> ex
     return call
 
 
+def _without_mode(path: exp.Expr) -> exp.Expr:
+    """`'lax $.a'` and `'strict $.a'` are `'$.a'`: where the path is not there is nothing, or an error that gives nothing."""
+    if path.is_string and path.name.lower().startswith(("lax $", "strict $")):
+        path.set("this", path.name.partition(" ")[2].lstrip())
+    return path
+
+
 def _text(token: Token, sign: str = "") -> exp.Expr:
     return exp.Literal.string(sign + token.text).update_positions(token)
 
@@ -389,7 +395,7 @@ _SPECIAL: dict[str, Callable[[QueryParser, Token], _Read]] = {
     "OVERLAY": lambda parser, name: parser._separated(name, "PLACING", "FROM", "FOR"),
     "POSITION": QueryParser._position,
     "TRIM": QueryParser._trim,
-    **dict.fromkeys(USUAL, QueryParser._json),
+    **dict.fromkeys(_USUAL, QueryParser._json),
     **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), QueryParser._windowed),
 }
 """Calls with words between their arguments."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.words import BEFORE_JOIN, bare_word, is_bare, is_kind
 from ouzel.errors import NotSupported
 
@@ -50,6 +50,25 @@ _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
     "NATURAL": lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN,
 }
 """Where some of these words are refused; others are wherever they stand."""
+_WRITTEN = "which a table with 'format' = 'json' writes as JSON"
+_JSON_INSTEAD = {
+    "JSON_QUERY": "write GET_JSON_OBJECT(text, '$.path')",
+    "JSON_OBJECT": f"select ROW(a, b) or MAP['key', value], {_WRITTEN}",
+    "JSON_ARRAY": f"select ARRAY[a, b], {_WRITTEN}",
+    "JSON_STRING": f"select the value itself, {_WRITTEN}",
+    "JSON_OBJECTAGG": f"select MAP_AGG(key, value), {_WRITTEN}",
+    "JSON_ARRAYAGG": f"select ARRAY_AGG(value), {_WRITTEN}",
+    "JSON_QUOTE": f"select the text itself, {_WRITTEN}",
+    "JSON_UNQUOTE": "write JSON_VALUE(text, '$')",
+}
+_MEANT = {
+    "JSON_VALUE": "JSON_VALUE gives NULL where there is no value or it cannot be read",
+    "JSON_EXISTS": "JSON_EXISTS gives FALSE where the text is not JSON",
+}
+_OTHERWISE = {
+    "JSON_VALUE": "COALESCE(JSON_VALUE(text, path), value) for another value than NULL",
+    "JSON_EXISTS": "JSON_EXISTS(text, path) OR NOT JSON_EXISTS(text, '$') for TRUE",
+}
 _ANYWHERE = {
     "LATERAL VIEW": "write CROSS JOIN UNNEST(array) AS t (element)",
     "POSITIONAL JOIN": "rows of a stream have no position; join by a key",
@@ -199,3 +218,35 @@ def _refuse_clause(source: QueryText, tokens: Tokens, at: int, word: str) -> Non
     for words in (word, f"{word} {bare_word(tokens, at + 1)}"):
         if words in _REFUSED and (words not in _ONLY_THERE or _ONLY_THERE[words](tokens, at)):
             raise source.error(_REFUSED[words], span_of(tokens[at : at + len(words.split())]), kind=NotSupported)
+
+
+def refuse_json(source: QueryText, word: str, span: Span) -> None:
+    """Refuse a call that makes JSON text; what stands between its parentheses follows rules of its own.
+
+    Raises:
+        NotSupported: it is one, with what to write instead.
+    """
+    if word in _JSON_INSTEAD:
+        problem = f"{word} is not supported"
+        if word == "JSON_QUERY":
+            problem = (
+                f"{word}, NULL for all but objects and arrays, is not supported: "
+                "Spark cannot tell them from a text that looks like one"
+            )
+        raise source.error(problem, span, _JSON_INSTEAD[word], NotSupported)
+
+
+def refuse_on(source: QueryText, tokens: Tokens, word: str) -> None:
+    """Refuse ON EMPTY and ON ERROR among the last tokens of a call that looks into JSON.
+
+    Raises:
+        NotSupported: one of them is there.
+    """
+    at = next((at for at, token in enumerate(tokens) if at and is_word(token, "ON")), None)
+    if at is not None:
+        raise source.error(
+            f"ON EMPTY and ON ERROR are not supported: {_MEANT[word]}",
+            span_of(tokens[at - 1 :]),
+            f"leave it out, and write {_OTHERWISE[word]}",
+            NotSupported,
+        )
