@@ -33,6 +33,7 @@ _CALLED = (*_NAMES, TokenType.LEFT, TokenType.RIGHT)
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 _TRIMMED = (*_NAMES, TokenType.STRING, TokenType.L_PAREN, TokenType.FROM, TokenType.CASE)
 
+_WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _USUAL = {"JSON_VALUE": "NULL", "JSON_EXISTS": "FALSE"}
 """What these calls give ON EMPTY and ON ERROR in any case."""
 
@@ -83,7 +84,7 @@ class QueryParser(Parser):
     ) -> exp.Expr | None:
         name, opens = self._curr, self._next.token_type
         if name.token_type in _CALLED and opens is TokenType.L_PAREN:
-            return self._read_call()
+            return self._read_call(of_rows=not optional_parens)  # sqlglot asks so where a table stands
         if opens is TokenType.L_BRACKET and is_word(name, "ARRAY", "MAP") and name.token_type is TokenType.VAR:
             self._advance(2)
             elements = self._parse_csv(self._parse_disjunction)
@@ -92,14 +93,16 @@ class QueryParser(Parser):
             return _call(name.text, elements, (name.start, self._prev.end))
         return self._parse_function_call(functions, anonymous, optional_parens, any_token)
 
-    def _read_call(self) -> exp.Expr | None:
-        """A call, whose place is all of it, for errors."""
+    def _read_call(self, of_rows: bool) -> exp.Expr | None:
+        """A call, whose place is all of it, for errors; one that gives rows may take a TABLE."""
         name = self._curr
         word = name.text.upper() if name.token_type is not TokenType.IDENTIFIER else ""
         closing = matching(self._tokens, self._index + 1)
         last = name if closing is None else self._tokens[closing]
         refuse_json(self.source, word, (name.start, last.end + 1))
         self._advance(2)
+        if of_rows or word in _WINDOWS:
+            self._skip_table()
         if word == "DESCRIPTOR":
             column = self._parse_disjunction()
             self._match_r_paren()
@@ -252,7 +255,6 @@ class QueryParser(Parser):
 
     def _windowed(self, name: Token) -> _Read:
         """The arguments of TUMBLE and its like: `SESSION(t PARTITION BY a, b, DESCRIPTOR(ts), gap)` has one more, `partition by(a, b)`."""
-        self._skip_table()
         arguments = self._parse_function_args(alias=True)
         while self._match(TokenType.PARTITION_BY):
             arguments += self._partition(name, self._prev)
@@ -396,6 +398,6 @@ _SPECIAL: dict[str, Callable[[QueryParser, Token], _Read]] = {
     "POSITION": QueryParser._position,
     "TRIM": QueryParser._trim,
     **dict.fromkeys(_USUAL, QueryParser._json),
-    **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), QueryParser._windowed),
+    **dict.fromkeys(_WINDOWS, QueryParser._windowed),
 }
 """Calls with words between their arguments."""
