@@ -85,7 +85,7 @@ class Settings:
             as Heron's code does (`heron`); see docs/tuning.md.
         max_pending_interval_ms: how long the tuner watches what comes through before it changes anything.
         handle_rows: most rows a task handles at once after gathering what has arrived.
-        ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending; time in which a task has it in hand,
+        ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending; time in which a task is handling it,
             or the source has no core, does not count.
         cache_drain_ms: longest a stream manager gathers small frames before it sends them on.
         high_watermark_bytes: a connection with more waiting bytes starts back-pressure.

@@ -19,4 +19,4 @@ def test_nothing_is_lost_under_fire(places: Grounds, pair: tuple[str, str]) -> N
     print(pair, outcome)
     assert outcome.lost == 0, outcome
     assert len(outcome.faults) >= 3, outcome
-    assert outcome.twice < EVENTS // 2, "only what was in hands comes twice"
+    assert outcome.twice < EVENTS // 2, "only what was in flight comes twice"

@@ -137,4 +137,4 @@ def test_while_sinks_stand_still_nothing_grows_and_the_others_go_on(places: Grou
     for name, place in made.items():
         found = place.found(written[name])
         assert np.array_equal(np.unique(found), np.arange(EVENTS)), name
-        assert found.size - EVENTS <= (PENDING if name in SLOW else 0), f"{name}: only what was in hands comes twice"
+        assert found.size - EVENTS <= (PENDING if name in SLOW else 0), f"{name}: only what was in flight comes twice"

@@ -1,4 +1,4 @@
-"""Where there is less CPU than there is to do: who is only starved is not killed, and what is in hand is not replayed."""
+"""Where there is less CPU than there is to do: who is only starved is not killed, and what is being handled is not replayed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Slow(RowBolt):
         return [(n,)]
 
 
-def test_a_batch_that_is_in_hand_for_longer_than_acks_take_is_not_replayed(
+def test_a_batch_that_is_handled_for_longer_than_acks_take_is_not_replayed(
     tmp_path: Path, started: list[HeronHandle]
 ) -> None:
     builder = TopologyBuilder("slow", Settings(ack_timeout_ms=2_000, heartbeat_ms=100))

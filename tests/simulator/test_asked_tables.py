@@ -8,7 +8,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from ouzel.runtime.simulator.faults import kill_in_hand, kill_stateless_task, kill_stream_manager
+from ouzel.runtime.simulator.faults import kill_in_flight, kill_stateless_task, kill_stream_manager
 from ouzel.runtime.tasks import sides
 from tests.effort import seeds
 from tests.simulator.test_pauses import ROWS, TICKS, counted, resume, walk, world_of
@@ -40,7 +40,7 @@ def test_no_row_is_lost_that_is_answered_otherwise(seed: int, monkeypatch: pytes
     answers = Moody(Random(seed))
     monkeypatch.setattr(sides, "Asking", lambda *_: answers)
     _, world = world_of(TEXT, seed)
-    for fault in (kill_stateless_task, kill_stream_manager, kill_in_hand) * 3:
+    for fault in (kill_stateless_task, kill_stream_manager, kill_in_flight) * 3:
         walk(world, world.random.randint(1, 40))
         fault(world)
     resume(world)

@@ -25,7 +25,7 @@ from ouzel.connectors.keyed import (
 )
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import NotSupported, QueryError
-from ouzel.runtime.simulator.faults import SURVIVABLE, kill_in_hand
+from ouzel.runtime.simulator.faults import SURVIVABLE, kill_in_flight
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job
 from ouzel.spark.batch.run import batch_run
@@ -98,7 +98,7 @@ def counting(
 
 
 def counted(job: Job, directory: Path, tally: Tally, seed: int) -> Mapping[str, int]:
-    faults = Random(seed).choices([*SURVIVABLE, kill_in_hand], k=4)
+    faults = Random(seed).choices([*SURVIVABLE, kill_in_flight], k=4)
     tally.rows = None
     tally.added.clear()
     simulate(job.topology, job.packing, directory, seed=seed, faults=faults)

@@ -14,7 +14,7 @@ from ouzel.connectors import CONNECTORS
 from ouzel.errors import NotSupported
 from ouzel.runtime.protocol.messages import Event, Fail
 from ouzel.runtime.simulator.faults import (
-    kill_in_hand,
+    kill_in_flight,
     kill_stateless_task,
     kill_stream_manager,
     lose_link,
@@ -62,7 +62,7 @@ def disconnect(world: World) -> None:
     world.happened.append(f"{gone} disconnected")
 
 
-STATELESS = (lose_link, kill_stateless_task, kill_in_hand, kill_stream_manager, stall_task, stall_sink, pause)
+STATELESS = (lose_link, kill_stateless_task, kill_in_flight, kill_stream_manager, stall_task, stall_sink, pause)
 FAULTS: list[Fault] = [*STATELESS, kill_spout, kill_spout, disconnect, disconnect]
 
 

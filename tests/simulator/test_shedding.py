@@ -19,7 +19,7 @@ from ouzel.connectors.reading import Committed, Partition, ReadBatch, ReadState,
 from ouzel.connectors.shedding import Shedding
 from ouzel.reconcile.explaining.shed import describe_shed, leave_out, read_shed
 from ouzel.reconcile.recording.record import SHED
-from ouzel.runtime.simulator.faults import kill_in_hand, kill_stateless_task, kill_stream_manager, lose_link, pause
+from ouzel.runtime.simulator.faults import kill_in_flight, kill_stateless_task, kill_stream_manager, lose_link, pause
 from ouzel.runtime.simulator.world import World, simulate
 from ouzel.session import load_text
 from tests.effort import USUAL, seeds
@@ -105,7 +105,7 @@ def kill_spout(world: World) -> None:
     world.restart(world.random.choice([task for task, host in world.hosts.items() if host.machine.is_spout]))
 
 
-FAULTS = [kill_spout, kill_spout, kill_stateless_task, kill_in_hand, kill_stream_manager, lose_link, pause]
+FAULTS = [kill_spout, kill_spout, kill_stateless_task, kill_in_flight, kill_stream_manager, lose_link, pause]
 
 
 def test_what_was_shed_is_noted_and_all_else_is_counted_once(tmp_path: Path) -> None:

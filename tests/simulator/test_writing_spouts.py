@@ -10,7 +10,13 @@ import pytest
 
 from ouzel.connectors.writing import SinkRequest
 from ouzel.runtime.protocol.messages import END_OF_TIME
-from ouzel.runtime.simulator.faults import fail_sink, kill_in_hand, kill_stateless_task, kill_stream_manager, stall_sink
+from ouzel.runtime.simulator.faults import (
+    fail_sink,
+    kill_in_flight,
+    kill_stateless_task,
+    kill_stream_manager,
+    stall_sink,
+)
 from ouzel.runtime.simulator.world import WALL_ZERO_US, World
 from ouzel.runtime.tasks import compiled
 from tests.effort import seeds
@@ -28,7 +34,7 @@ TEXT = f"""{TICKS}
 CREATE TABLE kept (n BIGINT) WITH ('connector' = 'blackhole');
 INSERT INTO kept SELECT n FROM ticks WHERE n % 3 > 0;
 """
-FAULTS = (kill_stateless_task, kill_in_hand, stall_sink, kill_stream_manager)
+FAULTS = (kill_stateless_task, kill_in_flight, stall_sink, kill_stream_manager)
 WHOLE = [n for n in range(ROWS) if n % 3]
 
 

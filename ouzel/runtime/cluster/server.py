@@ -65,7 +65,7 @@ def warm_up() -> None:
     import ouzel.runtime.process.topology_master
     import ouzel.runtime.tasks.compiled
     import ouzel.runtime.tasks.factory
-    import ouzel.runtime.tasks.hand
+    import ouzel.runtime.tasks.in_flight
     import ouzel.runtime.tasks.journal
     import ouzel.runtime.wire.frames
     import ouzel.runtime.wire.wire_pb2_grpc

@@ -75,7 +75,7 @@ _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
 _SLOW_MS = 5_000.0
 _BUSY_MS = 500.0
-"""Of a call that has lasted for so long those upstream are told, again and again: what is in hand is not lost."""
+"""While a call lasts longer than this, tasks upstream are told again and again that what it handles is not lost."""
 _AT_ONCE = 0.05
 """So much of the hang timeout a task should take for what it is given at once."""
 
@@ -483,15 +483,15 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import TaskContext, make_task
     from ouzel.runtime.tasks.found import FoundInFiles
-    from ouzel.runtime.tasks.hand import FileNote
+    from ouzel.runtime.tasks.in_flight import FileNote
     from ouzel.runtime.tasks.journal import FileJournal
 
     local = frozenset(one.id for one in job.tasks_in(container))
     results = ResultSender(job.home, task.id).write
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
-    hand, found = FileNote(here / f"hand-{task.id}"), FoundInFiles(job.home)
+    in_flight, found = FileNote(here / f"in-flight-{task.id}"), FoundInFiles(job.home)
     setting = TaskContext(
-        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, hand, found
+        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, in_flight, found
     )
     return make_task(task, setting)

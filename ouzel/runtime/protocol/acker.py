@@ -161,7 +161,7 @@ class Acker:
         self.pending_rows -= self.pending.pop(held.sequence).rows
 
     def stalled(self, now_ms: float) -> None:
-        """A sink waits for what it writes to, or a task has some of it in hand: meanwhile no time runs against what is pending."""
+        """A sink waits for what it writes to, or a task handles some of it: meanwhile no time runs against what is pending."""
         self._time.stalled(now_ms)
 
     def held_up(self, waited_ms: float, now_ms: float) -> None:

@@ -35,7 +35,7 @@ def kill_stateless_task(world: World) -> None:
     _kill(world, stateful=False)
 
 
-def kill_in_hand(world: World) -> None:
+def kill_in_flight(world: World) -> None:
     """A task that keeps nothing dies the next time it handles a batch: the batch is under suspicion, and does nothing."""
     victims = [task for task, host in world.hosts.items() if not host.machine.stateful]
     if victims:
@@ -140,6 +140,6 @@ def _kill(world: World, stateful: bool) -> None:
 
 
 SURVIVABLE = (
-    lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, starve, stall_sink, pause, move_state,
+    lose_link, kill_stream_manager, kill_stateless_task, kill_in_flight, stall_task, starve, stall_sink, pause, move_state,
 )  # fmt: skip
 """Every fault after which the answer is still exact."""

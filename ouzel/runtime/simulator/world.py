@@ -55,12 +55,12 @@ Fault = Callable[["World"], None]
 
 
 class DeadlyNote(MemoryNote):
-    """A task's note; one that is `deadly` kills the task once, as soon as it has something in hand."""
+    """A task's note; one that is `deadly` kills the task once, as soon as something is in flight."""
 
     deadly = False
 
-    def take(self, ids: Sequence[int], start: int, end: int) -> None:
-        super().take(ids, start, end)
+    def write(self, ids: Sequence[int], start: int, end: int) -> None:
+        super().write(ids, start, end)
         if self.deadly:
             self.deadly = False
             raise Death
@@ -321,7 +321,7 @@ class World:
             self.results,
             epoch,
             journal,
-            hand=self.notes[task.id],
+            in_flight=self.notes[task.id],
             found=self._found,
         )
         machine = make_task(task, setting)

@@ -32,11 +32,11 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
     Write,
 )
-from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
+from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
-from ouzel.runtime.tasks.killers import find_killers, name_task, process_in_parts
 from ouzel.runtime.tasks.late import late_lines
+from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 
 TELL_SPOUTS_MS = 100
@@ -171,10 +171,10 @@ class ChainBolt(TaskMachine):
         group: list[Data] = []
         rows = 0
         for message in fresh:
-            if message.id in self.quarantine:
+            if self.quarantine.is_suspected(message.id):
                 yield [message]
                 continue
-            if len(group) == MOST_IN_HAND or (group and rows + message.frame.height > self.settings.handle_rows):
+            if len(group) == IN_FLIGHT_MAX or (group and rows + message.frame.height > self.settings.handle_rows):
                 yield group
                 group, rows = [], 0
             group.append(message)
@@ -203,22 +203,20 @@ class ChainBolt(TaskMachine):
 
     def _compute(self, group: list[Data]) -> Streams:
         if len(group) > 1:
-            with self.quarantine.together([message.id for message in group]):
+            with self.quarantine.in_flight([message.id for message in group]):
                 return merge_streams(self.chain.process(frame, port) for port, frame in self._by_port(group))
         (message,) = group
         port = self._port(message)
         frame = self._align(message.frame, port)
-        if self.refusals.fails:  # before others of the batch kill too
-            self._refuse_killers(message, frame)
-        made = merge_streams(
-            self.chain.process(part, port) for part in process_in_parts(self.quarantine, message.id, frame)
-        )
-        self._refuse_killers(message, frame)
-        return made
+        if self.refusals.fails:  # refuse before the rest is handled: other rows of the batch may be poison, too
+            self._refuse_poison(message, frame)
+        parts = process_in_parts(self.quarantine, message.id, frame, lambda rows: self.chain.process(rows, port))
+        self._refuse_poison(message, frame)
+        return merge_streams(parts)
 
-    def _refuse_killers(self, message: Data, frame: pl.DataFrame) -> None:
-        killers, place = self.quarantine.killers(message.id), self.task.component
-        refuse_records(self, self.refusals, find_killers(killers, frame, name_task(self, self.chain), lambda _: place))
+    def _refuse_poison(self, message: Data, frame: pl.DataFrame) -> None:
+        poison, place = self.quarantine.poison_of(message.id), self.task.component
+        refuse_records(self, self.refusals, poison_records(poison, frame, name_task(self, self.chain), lambda _: place))
 
     def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
         """The rows of each input as one frame; between inputs there is no order."""

@@ -89,7 +89,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
     asked = _load_sides(component, chain, context)
-    given = (task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
+    given = (task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.in_flight))
     if isinstance(sink := component.chain[-1], Sink):
         writer = _writer(sink, task, context)
         writing = WritingSpout(*given, _sink_end(sink, writer, chain))
@@ -155,7 +155,7 @@ def _chain_bolt(task: Task, context: TaskContext, component: Component, links: L
     asked = _load_sides(component, chain, context)
     writer = _writer(sink, task, context) if sink else None
     end = _sink_end(sink, writer, chain) if sink and writer else None
-    refusals, quarantine = row_refusals(context), Quarantine(context.hand)
+    refusals, quarantine = row_refusals(context), Quarantine(context.in_flight)
     ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
     bolt = ChainBolt(task, links, settings, context.epoch, chain, ports, refusals, quarantine, end)
     bolt.writer = writer

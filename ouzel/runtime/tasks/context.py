@@ -10,7 +10,7 @@ import polars as pl
 
 from ouzel.planner.topology import Topology
 from ouzel.runtime.protocol.messages import Place
-from ouzel.runtime.protocol.quarantine import MemoryNote, Note
+from ouzel.runtime.protocol.quarantine import InFlightNote, MemoryNote
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
@@ -23,7 +23,8 @@ class TaskContext:
     """What a task is given at its start: its topology, the tasks that share its container, where relative paths start, and its past.
 
     `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's and, with "-source"
-    behind the name, its source's, `hand` what it had in hand; `found` is that of all tasks; `epoch` counts how often it was started before.
+    behind the name, its source's, `in_flight` what it was handling; `found` is that of all tasks; `epoch` counts how often it was started
+    before.
     """
 
     topology: Topology
@@ -34,5 +35,5 @@ class TaskContext:
     epoch: int = 0
     journal: Journal = field(default_factory=MemoryJournal)
     notes: Path | None = None
-    hand: Note = field(default_factory=MemoryNote)
+    in_flight: InFlightNote = field(default_factory=MemoryNote)
     found: FoundOnce = field(default_factory=FoundInMemory)

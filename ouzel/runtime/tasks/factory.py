@@ -37,7 +37,7 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
         return UserSpout(task, links, settings, context.epoch, user, component)
     assert isinstance(user, Bolt)
     streams = {number: pair for pair, number in stream_numbers(context.topology).items()}
-    quarantine, refusals = Quarantine(context.hand), row_refusals(context)
+    quarantine, refusals = Quarantine(context.in_flight), row_refusals(context)
     return UserBolt(task, links, settings, context.epoch, user, component, streams, quarantine, refusals)
 
 

@@ -36,9 +36,9 @@ from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.killers import drop_killers, find_killers, name_task, process_in_parts
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
+from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts, without_poison
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
 from ouzel.runtime.tasks.shedding import Passed
@@ -239,26 +239,26 @@ class SourceSpout(TaskMachine):
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        killers = self.quarantine.killers(frame_id)
-        if self._row_refusals.fails:  # before others of the batch kill too
-            self._refuse_killers(killers, batch, partition)
-        made = merge_streams(self._see(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
-        computed = drop_killers(killers, batch, partition) if killers else batch
+        poison = self.quarantine.poison_of(frame_id)
+        if self._row_refusals.fails:  # refuse before the rest is handled: other rows of the batch may be poison, too
+            self._refuse_poison(poison, batch, partition)
+        made = merge_streams(process_in_parts(self.quarantine, frame_id, frame, lambda rows: self._see(progress, rows)))
+        computed = without_poison(poison, batch, partition) if poison else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
         refuse_records(
             self,
             self._row_refusals,
             locate_records(take_uncomputed(self, self.chain), self.chain, computed, partition, most),
         )
-        self._refuse_killers(killers, batch, partition)
+        self._refuse_poison(poison, batch, partition)
         return made
 
-    def _refuse_killers(self, killers: Mapping[int, int], batch: ReadBatch, partition: str) -> None:
+    def _refuse_poison(self, poison: Mapping[int, int], batch: ReadBatch, partition: str) -> None:
         name = name_task(self, self.chain)
         refuse_records(
             self,
             self._row_refusals,
-            find_killers(killers, batch.frame, name, lambda row: place_of(batch, partition, row)),
+            poison_records(poison, batch.frame, name, lambda row: place_of(batch, partition, row)),
         )
 
     def _see(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:

@@ -24,7 +24,7 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
-from ouzel.runtime.tasks.killers import find_killers
+from ouzel.runtime.tasks.poison import poison_records
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
 
@@ -172,7 +172,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class _Cut:
-    """A batch whose rows are handed to the bolt in parts, for some of them may kill: what the bolt says of a part it says of the batch.
+    """A suspected batch, whose rows the bolt gets in parts: what the bolt says of a part it says of the batch.
 
     So many parts are `unacked`, and one more while not all have been handed over. What comes of each part is emitted as one: the first
     frames of all parts together, then the second ones, so that it is what would have come of the whole. `made` are frames so far, by
@@ -227,12 +227,10 @@ class UserBolt(TaskMachine):
         self._open[batch] = self._open_ids[message.id] = _Opened(message, self.now_ms)
         self._unanswered += 1
         self.counts.rows_in += message.frame.height
-        suspected = message.id in self._quarantine
-        parts = self._quarantine.parts(message.id, message.frame.height)
-        if suspected:
-            self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
+        if self._quarantine.is_suspected(message.id):
+            self._execute_in_parts(batch, message.id)
         else:
-            for _ in parts:
+            with self._quarantine.in_flight([message.id], 0, message.frame.height):
                 self._execute(batch)
 
     def _came_before(self, message: Data) -> bool:
@@ -252,18 +250,21 @@ class UserBolt(TaskMachine):
         self._send(outputs)
         self.answer([message], outputs)
 
-    def _execute_in_parts(self, batch: Batch, parts: Iterable[tuple[int, int]], killers: Mapping[int, int]) -> None:
-        if killers and self._refusals.fails:  # before others of the batch kill too
-            self._refuse(batch, killers)
+    def _execute_in_parts(self, batch: Batch, batch_id: int) -> None:
+        poison = self._quarantine.poison_of(batch_id)
+        if poison and self._refusals.fails:  # refuse before the rest is handled: other rows may be poison, too
+            self._refuse(batch, poison)
             return
         self._cut = cut = _Cut(batch)
-        for start, end in parts:
+        for start, end in self._quarantine.parts(batch_id, batch.frame.height):
             part = Batch(batch.frame[start:end], batch.component, batch.stream, batch.task)
             self._cuts[part] = cut
             cut.unacked, cut.place = cut.unacked + 1, 0
-            self._execute(part)
+            with self._quarantine.in_flight([batch_id], start, end):
+                self._execute(part)
         self._cut = None
-        self._refuse(batch, killers)
+        self._quarantine.on_handled(batch_id)
+        self._refuse(batch, poison)
         for (_, stream, task, anchors), frames in sorted(cut.made.items(), key=lambda made: made[0][0]):
             self.emit(pl.concat(frames), stream=stream, anchors=anchors, task=task)
         self._ack_part(cut)
@@ -277,10 +278,10 @@ class UserBolt(TaskMachine):
         if not cut.unacked:
             self.ack(cut.batch)
 
-    def _refuse(self, batch: Batch, killers: Mapping[int, int]) -> None:
+    def _refuse(self, batch: Batch, poison: Mapping[int, int]) -> None:
         name = self.task.component
         try:
-            refuse_records(self, self._refusals, find_killers(killers, batch.frame, f"'{name}'", lambda _: name))
+            refuse_records(self, self._refusals, poison_records(poison, batch.frame, f"'{name}'", lambda _: name))
         except OuzelError as error:
             self.give_up(f"{name}: {error}")
 

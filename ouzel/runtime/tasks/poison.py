@@ -1,9 +1,10 @@
-"""Rows that kill the task that computes them: a batch is computed without them, and they are refused as `error.policy` says."""
+"""Handles batches around their poison records (see protocol.quarantine); those are refused as `error.policy` says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import polars as pl
 
@@ -15,31 +16,39 @@ from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON
 
+Result = TypeVar("Result")
 
-def process_in_parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The rows of one batch that do not kill: at once, or in parts if it is suspected; each is noted as in hand until the next is taken."""
+
+def process_in_parts(
+    quarantine: Quarantine, batch: int, frame: pl.DataFrame, process: Callable[[pl.DataFrame], Result]
+) -> list[Result]:
+    """What `process` makes of the rows of one batch that are no poison records: of all at once, or of each part if it is suspected."""
+    made = []
     for start, end in quarantine.parts(batch, frame.height):
-        yield frame if end - start == frame.height else frame[start:end]
+        with quarantine.in_flight([batch], start, end):
+            made.append(process(frame if end - start == frame.height else frame[start:end]))
+    quarantine.on_handled(batch)
+    return made
 
 
-def drop_killers(killers: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
+def without_poison(poison: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
     """The batch without these rows."""
-    left = [row for row in range(batch.frame.height) if row not in killers]
+    left = [row for row in range(batch.frame.height) if row not in poison]
     return replace(batch, frame=batch.frame[left], place=lambda row: place_of(batch, partition, left[row]))
 
 
-def find_killers(
-    killers: Mapping[int, int], frame: pl.DataFrame, task: str, place: Callable[[int], str]
+def poison_records(
+    poison: Mapping[int, int], frame: pl.DataFrame, task: str, place: Callable[[int], str]
 ) -> list[RefusedRecord]:
-    """The rows of a batch that kill, with their places."""
+    """The poison records of a batch, with their places."""
     return [
         RefusedRecord(place(row), _reason(task, deaths), rows_as_json(frame[row])[0], GO_ON)
-        for row, deaths in killers.items()
+        for row, deaths in poison.items()
     ]
 
 
 def name_task(machine: TaskMachine, chain: Chain) -> str:
-    """The task's component, and what it calls of the user's."""
+    """The task's component, and the user's functions that it calls."""
     called = ", ".join(call for operator in chain.operators for call in operator.calls)
     return f"'{machine.task.component}'" + (f", which calls {called}," if called else "")
 
