@@ -139,7 +139,7 @@ def test_what_fails_is_given_back_and_its_acks_are_void() -> None:
 def test_what_the_server_has_taken_back_is_not_sent_again() -> None:
     world, machine = spout_with_batches(2)
     toy_queue.QUEUES["q"].disconnect("numbers-0")
-    machine.reconnected(10.0)
+    machine.on_reconnected(10.0)
     machine.tick(1_000.0)
     assert not machine.acker.pending, "the server hands these items out: a second copy from here would count twice"
     assert world.failed == ""

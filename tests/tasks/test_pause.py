@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -33,8 +34,10 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
-from ouzel.runtime.protocol.task import Links, Port, TaskMachine
+from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.task import Links, Port, TaskMachine, TaskSetup
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.user import UserSpout
 from ouzel.session import load_text
@@ -178,7 +181,7 @@ def test_a_spout_of_ones_own_is_told_once_and_asked_for_nothing() -> None:
         Links((), {"default": OutputStream(0, [([2], lambda rows, _id, _task: [(0, rows)])])}, frozenset()),
     )
     component = Component("numbers", 1, (), (Output(schema(n=int)),), (), logic)
-    machine = UserSpout(Task(1, "numbers", 0), links, Settings(), 0, logic, component)
+    machine = UserSpout(TaskSetup(Task(1, "numbers", 0), links, Settings()), logic, component)
     machine.deactivate(1, 0)
     machine.deactivate(1, 10)
     assert sent(machine.poll(20), Data) == []
@@ -214,15 +217,32 @@ class Held(Operator):
         return pl.concat(rows) if rows else None
 
 
+@dataclass
+class Unused:
+    """A writer that says when it wants to be flushed; the test carries nothing out."""
+
+    flush_interval_ms: int
+    flush_rows: int
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 def sink(delivery: str, *operators: Operator, flush_rows: int = 1_000) -> ChainBolt:
     """A bolt that writes what comes out of its operators, once in ten seconds, fed by task 1."""
     job = load_text("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen'); SELECT n FROM t;", Path(), "t")
     (node,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Sink))
     settings = Settings().updated([("delivery", delivery)])
-    end, refusals = SinkEnd(node, False, 10_000, flush_rows), Refusals(BadRecordPolicy.FAIL, Path("unused"))
+    writer = Unused(10_000, flush_rows)
+    end, refusals = SinkEnd[Data](node, False, writer), Refusals(BadRecordPolicy.FAIL, Path("unused"))
     links = Links((1,), {}, frozenset({1}), ports={0: Port(0, (1,))})
     chain = Chain([Passing(), *operators])
-    return ChainBolt(Task(2, "out", 0), links, settings, 0, chain, [["n"]], refusals, Quarantine(MemoryNote()), end)
+    return ChainBolt(
+        TaskSetup(Task(2, "out", 0), links, settings), chain, [["n"]], refusals, Quarantine(MemoryNote()), end
+    )
 
 
 def rows(number: int, *values: int) -> Data:
@@ -245,10 +265,10 @@ def test_a_sink_says_that_it_has_reached_a_time_when_what_that_let_out_is_safe()
     machine.handle([rows(6, 3)], 3)
     assert machine.metrics().watermark_us is None
     assert orders(machine.handle([Watermark(1, 2, 88, TimeStatus.ACTIVE)], 4)) == [1]
-    assert orders(machine.flushed(1, 5)) == []
+    assert orders(machine.on_flushed(1, 5)) == []
     assert machine.metrics().watermark_us == 77, "what 88 let out is written, and not flushed"
     assert orders(machine.tick(10_002)) == [-2]
-    machine.flushed(2, 10_003)
+    machine.on_flushed(2, 10_003)
     assert machine.metrics().watermark_us == 88
 
 
@@ -259,10 +279,10 @@ def test_while_a_flush_lasts_rows_gather_for_the_next() -> None:
         done += orders(machine.handle([rows(number, 1, 2)], number))
         done += orders(machine.tick(20_000 * number))
     assert done == [2, -1, 2, 2, 2]
-    said = machine.flushed(1, 90_000)
+    said = machine.on_flushed(1, 90_000)
     assert orders(said) == [-2], "six rows are more than three"
     assert [ack.root.sequence for ack in sent(said, Ack)] == [1]
-    assert [ack.root.sequence for ack in sent(machine.flushed(2, 90_001), Ack)] == [2, 3, 4]
+    assert [ack.root.sequence for ack in sent(machine.on_flushed(2, 90_001), Ack)] == [2, 3, 4]
 
 
 def test_what_leaves_nothing_to_write_is_acked_at_once() -> None:
@@ -280,19 +300,20 @@ def test_a_sink_flushes_and_holds_nothing_back_when_the_topology_pauses(delivery
     assert (orders(said), machine.paused) == ([], 0)
     assert orders(machine.handle([Watermark(1, 2, -9, TimeStatus.PAUSED, 4)], 20)) == [2, -1]
     assert machine.paused == 0, "the flush lasts"
-    machine.flushed(1, 30)
+    machine.on_flushed(1, 30)
     assert machine.paused == 4
 
 
 def test_no_time_runs_against_what_waits_behind_a_call_that_waits() -> None:
     """What is held upstream would be sent again, and a table that is asked again may answer otherwise."""
-    machine = TaskMachine(Task(3, "asks", 0), Links((1, 2), {}, frozenset({1, 2})), Settings())
     told: list[Sequence[Instruction]] = []
-    machine.interject = told.append
+    links = Links((1, 2), {}, frozenset({1, 2}))
+    setup = TaskSetup(Task(3, "asks", 0), links, Settings(), shell=Shell(interject=told.append))
+    waits, machine = CallWaits(setup), TaskMachine(setup)
     waiting = Waiting("asks", "airports", 0, "no answer")
-    machine.waits(waiting)
+    waits.tell(waiting)
     assert told.pop() == [Send(Stalled(3, 1)), Send(Stalled(3, 2))]
     assert machine.metrics().waiting == (waiting,)
-    machine.waits()
+    waits.tell()
     assert told.pop() == []
     assert machine.metrics().waiting == ()

@@ -15,7 +15,7 @@ from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import Data, Instruction, Root, Send, TimeStatus, Watermark
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
-from ouzel.runtime.protocol.task import Links, Port
+from ouzel.runtime.protocol.task import Links, Port, TaskSetup
 from ouzel.runtime.tasks.bolt import ChainBolt
 from ouzel.runtime.tasks.refusals import Refusals
 
@@ -51,9 +51,8 @@ def bolt() -> tuple[ChainBolt, list[object]]:
     outlet = OutputStream(3, [([2], lambda rows, _id, _task: [(0, rows)])])
     links = Links((LEFT, LEFT_TOO, RIGHT), {"default": outlet}, frozenset({LEFT, LEFT_TOO, RIGHT}), ports=ports)
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
-    made = ChainBolt(
-        Task(1, "both", 0), links, Settings(), 0, Chain([operator]), COLUMNS, refusals, Quarantine(MemoryNote())
-    )
+    setup = TaskSetup(Task(1, "both", 0), links, Settings())
+    made = ChainBolt(setup, Chain([operator]), COLUMNS, refusals, Quarantine(MemoryNote()))
     return made, operator.told
 
 

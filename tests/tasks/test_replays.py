@@ -32,7 +32,7 @@ def handled(machine: TaskMachine, messages: Sequence[Data]) -> tuple[list[Data],
     said = machine.handle(messages, 1.0)
     for one in said:
         if isinstance(one, Flush):
-            said += machine.flushed(one.number, 1.0)
+            said += machine.on_flushed(one.number, 1.0)
     sent = [one.message for one in said if isinstance(one, Send)]
     return [one for one in sent if isinstance(one, Data)], [one for one in sent if isinstance(one, Ack)]
 
@@ -44,13 +44,13 @@ def test_what_came_of_two_batches_of_a_root_is_waited_for_when_both_come_again()
     frame = pl.DataFrame({"$key": [1, 2]}, schema={"$key": pl.Int64})
     acker.hold(root, [Data(0, 9, 2, number, (root,), frame) for number in (11, 12)], 4, None, 0.0)
     handled(counting, acker.pending[root.sequence].messages)  # and what it sends and acks is lost
-    (again,) = acker.overdue(5_000)
+    (again,) = acker.take_overdue(5_000)
     copies, acks = handled(counting, again.messages)
     assert len(copies) == 2
-    assert not any(acker.acked(ack, 1.0) for ack in acks), "done, though nobody has handled what came of it"
+    assert not any(acker.on_ack(ack, 1.0) for ack in acks), "done, though nobody has handled what came of it"
     for copy in copies:
         assert acker.pending
         _, acks = handled(result, [copy])
         for ack in acks:
-            acker.acked(ack, 1.0)
+            acker.on_ack(ack, 1.0)
     assert not acker.pending

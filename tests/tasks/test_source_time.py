@@ -18,7 +18,8 @@ from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import TimeStatus
 from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
-from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.task import Links, TaskSetup
 from ouzel.runtime.tasks.awaited import NOT_OF_NOW, NOTHING_YET
 from ouzel.runtime.tasks.journal import MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
@@ -27,6 +28,7 @@ from ouzel.runtime.tasks.source import SourceSpout
 from ouzel.session import load_text
 
 NOON = datetime(2024, 1, 1, 12)
+WALL_ZERO_US = (NOON - datetime(1970, 1, 1)) // timedelta(microseconds=1) - 1_000_000
 SQL = """CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts IDLE AFTER INTERVAL '10' SECOND) WITH ('connector' = 'datagen');
 SELECT window_start, COUNT(*) FROM TUMBLE(t, ts, INTERVAL '1' MINUTE) GROUP BY window_start;"""
 
@@ -77,11 +79,8 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: i
     partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]
     links = Links((), {"default": outlet}, frozenset())
     chain = build_chain([watermark], settings)
-    machine = SourceSpout(
-        Task(1, "t", 0), links, settings, 0, partitions, chain, (refusals, refusals), Quarantine(MemoryNote())
-    )
-    machine.wall_zero_us = (NOON - datetime(1970, 1, 1)) // timedelta(microseconds=1) - 1_000_000
-    return machine
+    setup = TaskSetup(Task(1, "t", 0), links, settings, shell=Shell(lambda: WALL_ZERO_US))
+    return SourceSpout(setup, partitions, chain, (refusals, refusals), Quarantine(MemoryNote()))
 
 
 def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,11 +89,11 @@ def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: p
     source.waiting["a"].append(NOON)
     machine.poll(1_000)
     machine.poll(1_100)
-    assert not machine.exhausted, "more may come"
+    assert not machine.is_exhausted, "more may come"
     monkeypatch.setattr(HandReader, "read", lambda *_: ReadState.END)
     monkeypatch.setattr(HandReader, "close", lambda _: None, raising=False)
     machine.poll(1_200)
-    assert machine.exhausted
+    assert machine.is_exhausted
     assert machine.finished
 
 
@@ -215,7 +214,7 @@ def waited_for(machine: SourceSpout, now_ms: float) -> list[tuple[str, int, str,
     """What is told of the partitions that time waits for; seconds since the spout began."""
     times(machine, now_ms)
     machine.tick(now_ms + 500)
-    zero = machine.wall_zero_us
+    zero = WALL_ZERO_US
     return [
         (
             one.partition,

@@ -75,7 +75,7 @@ class Tree:
             if isinstance(one, Send) and isinstance(one.message, Ack):
                 acks.append(one.message)
         for ack in acks:
-            self.acker.acked(ack, 1)
+            self.acker.on_ack(ack, 1)
         return emitted
 
     def said(self, call: object, batch: ouzel.Batch) -> list[Instruction]:

@@ -50,6 +50,7 @@ from ouzel.runtime.protocol.messages import (
     Stalled,
     Write,
 )
+from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
@@ -194,11 +195,11 @@ class Instance:
         self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", now_ms(), self._note)
         self.running = True
 
-    def run(self, make: Callable[[], TaskMachine], incarnation: int) -> None:
+    def run(self, make: Callable[[Shell], TaskMachine], incarnation: int) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
             with in_user_code():
-                self._run(make(), incarnation)
+                self._run(make(self._shell()), incarnation)
         except OuzelError as error:
             self._fail(str(error))
         except BaseException as error:  # code of the user's may end by exit(), too
@@ -211,9 +212,6 @@ class Instance:
     def _run(self, machine: TaskMachine, incarnation: int) -> None:
         self._machine = machine
         self.start_watch.started()
-        machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
-        machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
-        machine.interject = self._interject
         if machine.writer is not None:
             is_instant = isinstance(machine.writer, InstantWriter) and machine.writer.instant
             kind = DirectSink if is_instant else SinkThread
@@ -223,6 +221,10 @@ class Instance:
             self._tell_of_restart(machine)
         while self.running:
             self._step(machine)
+
+    def _shell(self) -> Shell:
+        watchdog = self.watchdog
+        return Shell(_wall_zero_us, watchdog.outside, self._interject, watchdog.progress, now_ms)
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
@@ -273,7 +275,7 @@ class Instance:
         self.watchdog.enter()
         now = now_ms()
         for number in self._sink.take() if self._sink else ():
-            self._carry_out(machine.flushed(number, now))
+            self._carry_out(machine.on_flushed(number, now))
         self._portions.add(self._sort(machine, frames, now))
         messages = self._portions.take()
         did = bool(messages)
@@ -286,7 +288,7 @@ class Instance:
             did = did or bool(read)
             self._carry_out(read)
         self._polls.asked(now, did)
-        if did or not machine.rests:
+        if did or not machine.is_at_rest:
             self._rhythm.stirs(now)
         if self._rhythm.is_tick_due(now):
             self._tick(machine, now)
@@ -318,11 +320,10 @@ class Instance:
 
     def _reads(self, machine: TaskMachine) -> bool:
         """Whether the task is a spout that is to be polled."""
-        return self._is_spout and self._may_read and not machine.exhausted
+        return self._is_spout and self._may_read and not machine.is_exhausted
 
     def _tick(self, machine: TaskMachine, now: float) -> None:
-        machine.wall_zero_us = _wall_zero_us()
-        machine.held_up(self._own_wait.take(), now)
+        machine.on_starved(self._own_wait.take(), now)
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
@@ -331,11 +332,11 @@ class Instance:
             self._rhythm.report_at_once()
         if self._rhythm.is_report_due(now):
             self._rhythm.reported(now, self._reporter.report(machine))
-        self._rhythm.ticked(now, machine.rests)
+        self._rhythm.ticked(now, machine.is_at_rest)
 
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
         while not self._offsets.kept.empty():
-            machine.kept(self._offsets.kept.get(), now)
+            machine.on_committed(self._offsets.kept.get(), now)
         while not self._offsets.problems.empty():
             self._reporter.event(Event("commit-failed", self._offsets.problems.get()))
 
@@ -362,7 +363,7 @@ class Instance:
         elif frame.kind == wire_pb2.RELIEVED:
             self._pause.told(frame.header().source, False, now)
         elif frame.kind == wire_pb2.RECONNECTED:
-            self._carry_out(machine.reconnected(now))
+            self._carry_out(machine.on_reconnected(now))
         elif frame.kind == wire_pb2.PLAN:
             self._follow(machine, frame.header().plan, now)
 
@@ -474,13 +475,15 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     instance = Instance(job, task, gateway, reporter, offsets, incarnation)
     signal.signal(signal.SIGTERM, lambda *_: instance.stop())
     gateway.start()
-    instance.run(lambda: _make(job, container, task, offsets.known, incarnation), incarnation)
+    instance.run(lambda shell: _make(job, container, task, offsets.known, incarnation, shell), incarnation)
     instance.close()
     state.close()
     leave(0)
 
 
-def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
+def _make(
+    job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int, shell: Shell
+) -> TaskMachine:
     from ouzel.runtime.tasks.factory import TaskContext, make_task
     from ouzel.runtime.tasks.found import FoundInFiles
     from ouzel.runtime.tasks.in_flight import FileNote
@@ -492,6 +495,16 @@ def _make(job: RunDescription, container: int, task: Task, places: dict[str, Pla
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
     in_flight, found = FileNote(here / f"in-flight-{task.id}"), FoundInFiles(job.home)
     setting = TaskContext(
-        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, in_flight, found
+        load_program(job.home),
+        job.directory,
+        local,
+        places,
+        results,
+        incarnation,
+        journal,
+        notes,
+        in_flight,
+        shell,
+        found,
     )
     return make_task(task, setting)

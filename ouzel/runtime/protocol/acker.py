@@ -33,13 +33,13 @@ class RunningTime:
         self._seen_ms = self._stood_ms = self._counted_ms = 0.0
         self._stalled_until_ms = -math.inf
 
-    def held_up(self, waited_ms: float, now_ms: float) -> None:
+    def on_starved(self, waited_ms: float, now_ms: float) -> None:
         """Of the time since it was last told, whoever counts it had to wait so long for a core; it does not run backwards for that."""
         running_ms = self.at(now_ms)
         self._stood_ms += max(0.0, min(waited_ms, running_ms - self._counted_ms))
         self._counted_ms = self.at(now_ms)
 
-    def stalled(self, now_ms: float) -> None:
+    def on_stall(self, now_ms: float) -> None:
         """A sink waits, now."""
         self.at(now_ms)
         self._stalled_until_ms = now_ms + STALL_HOLDS_MS
@@ -72,12 +72,12 @@ class PendingBatch:
 class Acker:
     """Holds what one task emitted as roots. Sequences carry the epoch (how often the task was started) in their upper half."""
 
-    def __init__(self, task: int, epoch: int, timeout_ms: float, tracked: bool = True) -> None:
+    def __init__(self, task: int, epoch: int, timeout_ms: float, tracked: bool = True, commits: bool = False) -> None:
         self.task, self.timeout_ms, self.tracked = task, timeout_ms, tracked
         self.newest = epoch << 32
         self.pending: dict[int, PendingBatch] = {}
         self.pending_rows = 0
-        self.safe: int | None = None
+        self._committed: int | None = self.settled if commits else None
         self._time = RunningTime()
         self._progress_ms = self._tried_ms = 0.0
         self._through_ms = -math.inf
@@ -93,9 +93,13 @@ class Acker:
     def forgettable(self) -> int:
         """What roots tell receivers: below it nothing comes again, not even after a crash of this task.
 
-        That is `settled`, or `safe` where that is lower: what a spout has acked but not yet committed it would read once more.
+        Of a holder that commits this waits for `on_committed`: what it has acked but not committed its successor would read once more.
         """
-        return self.settled if self.safe is None else min(self.settled, self.safe)
+        return self.settled if self._committed is None else min(self.settled, self._committed)
+
+    def on_committed(self, below: int) -> None:
+        """All batches below this sequence are committed: nothing of them is read again."""
+        self._committed = below
 
     def has_room(self, rows: int, most: int) -> bool:
         """Whether `rows` more may be on their way when at most `most` may; one batch always may."""
@@ -130,7 +134,7 @@ class Acker:
         self.pending_rows += rows
         return None
 
-    def acked(self, ack: Ack, now_ms: float) -> PendingBatch | None:
+    def on_ack(self, ack: Ack, now_ms: float) -> PendingBatch | None:
         """Fold in one ack; the batch, once its whole tree is done. An ack of an earlier attempt is void."""
         held = self.pending.get(ack.root.sequence)
         if held is None or held.attempt != ack.root.attempt:
@@ -144,15 +148,15 @@ class Acker:
         return self.pending.pop(ack.root.sequence)
 
     def hold_here(self, rows: int, token: object, now_ms: float) -> PendingBatch:
-        """Hold a batch that the holder itself handles: no message of it travels, so none is sent again. `handled` lets it go."""
+        """Hold a batch that the holder itself handles: no message of it travels, so none is sent again. `on_handled` lets it go."""
         self.newest += 1
         held = PendingBatch(self.newest, (), rows, token, 0, 0, now_ms, self._time.at(now_ms))
         self.pending[held.sequence] = held
         self.pending_rows += rows
         return held
 
-    def handled(self, held: PendingBatch) -> PendingBatch:
-        """The batch is done."""
+    def on_handled(self, held: PendingBatch) -> PendingBatch:
+        """A batch that was held here is done."""
         self.pending_rows -= self.pending.pop(held.sequence).rows
         return held
 
@@ -160,16 +164,16 @@ class Acker:
         """Hold this batch no more, nor send it again: its rows come another way. Acks of it are void."""
         self.pending_rows -= self.pending.pop(held.sequence).rows
 
-    def stalled(self, now_ms: float) -> None:
+    def on_stall(self, now_ms: float) -> None:
         """A sink waits for what it writes to, or a task handles some of it: meanwhile no time runs against what is pending."""
-        self._time.stalled(now_ms)
+        self._time.on_stall(now_ms)
 
-    def held_up(self, waited_ms: float, now_ms: float) -> None:
+    def on_starved(self, waited_ms: float, now_ms: float) -> None:
         """The holder waited so long for a core since it last said so: where it has none, those who are to ack have none either."""
-        self._time.held_up(waited_ms, now_ms)
+        self._time.on_starved(waited_ms, now_ms)
 
-    def failed(self, root: Root, now_ms: float) -> list[PendingBatch]:
-        """What to send again at once; a Fail of everything is only noted, and `overdue` gives it a moment later."""
+    def on_fail(self, root: Root, now_ms: float) -> list[PendingBatch]:
+        """What to send again at once; a Fail of everything is only noted, and `take_overdue` gives it a moment later."""
         if root.sequence == EVERYTHING:
             if self.pending and self._resend_at is None:
                 self._resend_at = now_ms + RESEND_PAUSE_MS
@@ -179,7 +183,7 @@ class Acker:
             return []
         return [self._again(held, now_ms)]
 
-    def overdue(self, now_ms: float) -> list[PendingBatch]:
+    def take_overdue(self, now_ms: float) -> list[PendingBatch]:
         """What to send again now.
 
         Time runs against a batch only while others are acked: one that is still pending a whole timeout after it was sent, although

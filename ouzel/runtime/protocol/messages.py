@@ -173,7 +173,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Commit:
-    """Instruction: keep these places, by partition id, for this task's successor; `TaskMachine.kept` says when they are."""
+    """Instruction: keep these places, by partition id, for this task's successor; `TaskMachine.on_committed` says when they are."""
 
     places: dict[str, Place]
     number: int

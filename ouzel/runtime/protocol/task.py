@@ -5,8 +5,7 @@ The subclasses in runtime/tasks say what the task does with rows; here is what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +35,7 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.pieces import pieces
+from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 
 if TYPE_CHECKING:
@@ -102,42 +102,51 @@ class Links:
     ports: Mapping[int, Port] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class TaskSetup:
+    """What every machine is given, whatever its task does.
+
+    Attributes:
+        task: which task of which component.
+        links: whom it hears from and speaks to.
+        settings: those of the topology.
+        epoch: how often the task was started before.
+        shell: what it may ask of whoever runs it.
+        counts: what the machine and its parts count, and the shell reports.
+    """
+
+    task: Task
+    links: Links
+    settings: Settings
+    epoch: int = 0
+    shell: Shell = Shell()
+    counts: TaskMetrics = field(default_factory=TaskMetrics)
+
+    @property
+    def tracked(self) -> bool:
+        """Whether batches are held until they are acked."""
+        return self.settings.delivery is Delivery.AT_LEAST_ONCE
+
+
 class TaskMachine:
     """One task. The shell calls these from one thread and carries out what they return, in order.
 
-    `now_ms` is any monotonic clock in milliseconds, the same in every call. A task that is started again gets a higher `epoch`.
-    `wall_zero_us` is what the wall clock shows, in microseconds UTC, when `now_ms` is 0: the shell sets it, and corrects it now and then.
+    `now_ms` is any monotonic clock in milliseconds, the same in every call. One that `commits` tells its acker what is committed: until
+    then receivers remember what it acked.
     """
-
-    wall_zero_us = 0
 
     stateful = False
     """Whether the task keeps what dies with it: then it must not handle a frame twice."""
 
     is_spout = False
 
-    writer: SinkWriter | None = None
-    """The task's sink, if it has one: for the shell, which carries out Write and Flush. The machine never calls it."""
-
-    outside: Callable[[], AbstractContextManager[object]] = nullcontext
-    """Entered around a call that may wait for something outside: a shell that looks for hangs gives its own."""
-
-    interject: Callable[[Sequence[Instruction]], object] = staticmethod(lambda _: None)
-    """To be called in a call that waits, with what is to be carried out meanwhile: the same shell's, which also reports."""
-
-    progress: Callable[[], None] = staticmethod(lambda: None)
-    """To be called in a call that takes long: the same shell's."""
-
-    monotonic_ms: Callable[[], float] = staticmethod(lambda: 0.0)
-    """What time it is within a call, in milliseconds: for user code, the machine itself is told."""
-
-    def __init__(self, task: Task, links: Links, settings: Settings, epoch: int = 0) -> None:
+    def __init__(self, setup: TaskSetup, commits: bool = False) -> None:
+        task, links, settings, epoch = setup.task, setup.links, setup.settings, setup.epoch
         self.task, self.links, self.settings, self.epoch = task, links, settings, epoch
-        self.tracked = settings.delivery is Delivery.AT_LEAST_ONCE
-        self.acker = Acker(task.id, epoch, settings.ack_timeout_ms, self.tracked)
+        self.shell, self.counts, self.tracked = setup.shell, setup.counts, setup.tracked
+        self.acker = Acker(task.id, epoch, settings.ack_timeout_ms, self.tracked, commits)
         self.clock = InputClock(links.sources)
         self.gate = Gate()
-        self.counts = TaskMetrics()
         self.finished = False
         self.now_ms = 0.0
         self._out: list[Instruction] = []
@@ -158,37 +167,42 @@ class TaskMachine:
                 case Data():
                     arrived.append(message)
                 case Ack():
-                    self._complete(self.acker.acked(message, now_ms))
+                    self._complete(self.acker.on_ack(message, now_ms))
                 case Fail():
                     self._fail(message)
                 case Watermark():
                     self._observe(message)
                 case Stalled():
-                    self.acker.stalled(now_ms)
+                    self.acker.on_stall(now_ms)
         if arrived:
             self.counts.batches_in += len(arrived)
             self._work(arrived)
         self._follow_time()
         return self._take()
 
+    @property
+    def writer(self) -> SinkWriter | None:
+        """The task's sink, if it has one: for the shell, which carries out Write and Flush. The machine never calls it."""
+        return None
+
     def poll(self, now_ms: float) -> list[Instruction]:
         """A spout reads and emits at most one batch, if pending rows allow; empty when there is nothing to do now."""
         return []
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether `poll` has nothing to read any more, unless a tick finds something."""
         return self.finished
 
     @property
-    def rests(self) -> bool:
+    def is_at_rest(self) -> bool:
         """Whether nothing is on its way, held back or due soon: then it needs few ticks."""
         return not self.acker.pending and not len(self.gate)
 
     def tick(self, now_ms: float) -> list[Instruction]:
-        """To be called every 50 ms or so, every 200 ms while it `rests`: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
+        """To be called every 50 ms or so, every 200 ms while it `is_at_rest`: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
         self._begin(now_ms)
-        self._resend(self.acker.overdue(now_ms))
+        self._resend(self.acker.take_overdue(now_ms))
         self._tick()
         self._follow_time()
         if self._told and now_ms >= self._repeat_at:
@@ -199,35 +213,29 @@ class TaskMachine:
         """Emit rows that are held back only to be sent together with later ones; a snapshot of the task's state comes after that."""
         return []
 
-    def flushed(self, number: int, now_ms: float) -> list[Instruction]:
-        """The sink has made safe what was written before the instruction Flush(number)."""
+    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
+        """The sink has flushed what was written before the instruction Flush(number)."""
         return []
 
-    def reconnected(self, now_ms: float) -> list[Instruction]:
+    def on_reconnected(self, now_ms: float) -> list[Instruction]:
         """The connection to the stream manager is back after a loss: messages in flight, in either direction, may be lost."""
         self._begin(now_ms)
         if not self.tracked:
             self.tell_user(
                 "rows-lost", f"{self.task.component} (task {self.task.id}): a connection broke, with what was on it"
             )
-        self.acker.failed(Root(self.task.id, EVERYTHING, 0), now_ms)
+        self.acker.on_fail(Root(self.task.id, EVERYTHING, 0), now_ms)
         self._ask_upstream()
         if self._told:
             self._tell(self._told)
         return self._take()
 
-    def waits(self, *waiting: Waiting) -> None:
-        """Within a call: this is waited for, or nothing any more. Said again and again: no time is to run against what others hold."""
-        self.counts.waiting = waiting
-        holders = sorted(self.links.upstream) if waiting and self.tracked else ()
-        self.interject([Send(Stalled(self.task.id, holder)) for holder in holders])
+    def on_starved(self, waited_ms: float, now_ms: float) -> None:
+        """The task waited so long for a core since the last call of this. No timeout runs meanwhile: others have no core either."""
+        self.acker.on_starved(waited_ms, now_ms)
 
-    def held_up(self, waited_ms: float, now_ms: float) -> None:
-        """The task waited so long for a core since this was last said: no time runs against others meanwhile, for they have none either."""
-        self.acker.held_up(waited_ms, now_ms)
-
-    def kept(self, number: int, now_ms: float) -> None:
-        """The offsets of the Commit of that number are kept: a successor of this task starts from there, or later."""
+    def on_committed(self, number: int, now_ms: float) -> None:
+        """The offsets of the Commit of that number are kept: a successor of this task starts there, or later."""
 
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`; event time stands still meanwhile. `pause` numbers the pauses of a topology, and grows."""
@@ -334,7 +342,7 @@ class TaskMachine:
             self._send(held.messages)
 
     def _fail(self, message: Fail) -> None:
-        self._resend(self.acker.failed(message.root, self.now_ms))
+        self._resend(self.acker.on_fail(message.root, self.now_ms))
         if message.root.sequence == EVERYTHING:
             self._repeat_at, self._repeat_ms = 0.0, REPEAT_MS / 2
 
@@ -350,7 +358,7 @@ class TaskMachine:
     @property
     def wall_us(self) -> int:
         """The wall clock now, in microseconds UTC."""
-        return self.wall_zero_us + int(self.now_ms * 1000)
+        return self.shell.wall_zero_us() + int(self.now_ms * 1000)
 
     def _begin(self, now_ms: float) -> None:
         self.now_ms = now_ms

@@ -39,9 +39,7 @@ class MemoryHandle(RowIteration):
     """A topology that runs in a thread of this process."""
 
     def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:
-        self._world = World(topology, packing, directory, topology.settings.seed, self._take)
-        for host in self._world.hosts.values():
-            host.machine.monotonic_ms = lambda: time.monotonic() * 1000
+        self._world = World(topology, packing, directory, topology.settings.seed, self._take, _now_ms)
         self._frames: deque[pl.DataFrame] = deque()
         self._rows_out = self._came = self._taken = self._unlimited = 0
         self._state = RunState.RUNNING
@@ -195,7 +193,7 @@ class MemoryHandle(RowIteration):
 
     def _work(self) -> None:
         while not (self._world.done or self._cut_short):
-            self._world.now_ms = time.monotonic() * 1000
+            self._world.now_ms = _now_ms()
             self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
             idle = self._is_full or not self._world.step()
             self._answer()
@@ -252,6 +250,10 @@ class MemoryHandle(RowIteration):
 
     def _end(self, state: RunState, reason: str) -> None:
         self._state, self._reason = state, reason
+
+
+def _now_ms() -> float:
+    return time.monotonic() * 1000
 
 
 def start_memory(topology: Topology, packing: PackingPlan, directory: Path) -> MemoryHandle:

@@ -33,6 +33,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote
+from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
 from ouzel.runtime.tasks.found import FoundInMemory
@@ -92,7 +93,7 @@ class Host:
 
     def poll_due_ms(self) -> float:
         """When it is next to be polled, if it is a spout that may have something."""
-        return self.poll_at if self.machine.is_spout and not self.machine.exhausted else math.inf
+        return self.poll_at if self.machine.is_spout and not self.machine.is_exhausted else math.inf
 
     def find_due(self) -> float:
         """Find `due_ms`."""
@@ -120,7 +121,7 @@ class Host:
     def go_on(self, now_ms: float) -> None:
         """It has a core: if it had none before, the machine hears for how long."""
         if self.starved_since_ms is not None:
-            self.machine.held_up(now_ms - self.starved_since_ms, now_ms)
+            self.machine.on_starved(now_ms - self.starved_since_ms, now_ms)
             self.starved_since_ms = None
 
     def stall_sink(self, until_ms: float) -> None:
@@ -147,7 +148,7 @@ class Host:
             writer.flush()
         except OuzelError as error:
             return [Failed(f"{self.task.component}: {error}")]
-        return self.machine.flushed(order.number, now_ms)
+        return self.machine.on_flushed(order.number, now_ms)
 
     def close(self, now_ms: float) -> None:
         """Write what is left, then let go of everything."""
@@ -180,12 +181,14 @@ class World:
     """
 
     def __init__(
-        self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, results: Results | None = None
-    ) -> None:
+        self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, results: Results | None = None,
+        monotonic_ms: Callable[[], float] = lambda: 0.0,
+    ) -> None:  # fmt: skip
         self.results = results or self._keep
         self.topology, self.packing, self.directory = topology, packing, directory
         self.random = Random(seed)
         self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
+        self._shell = Shell(wall_zero_us=lambda: self.wall_zero_us, monotonic_ms=monotonic_ms)
         self.links: dict[tuple[int, int], deque[tuple[float, Message]]] = {}
         self.frames: dict[int, pl.DataFrame] = {}
         self.events: list[Event] = []
@@ -277,7 +280,7 @@ class World:
     def reconnect(self, tasks: Sequence[int]) -> None:
         """Tell these tasks that their way to the stream manager was lost and is back."""
         for task in tasks:
-            self._carry_out(task, self.hosts[task].machine.reconnected(self.now_ms))
+            self._carry_out(task, self.hosts[task].machine.on_reconnected(self.now_ms))
 
     def step(self) -> bool:
         """Do one thing, chosen at random; False when there was nothing to do at this time."""
@@ -322,6 +325,7 @@ class World:
             epoch,
             journal,
             in_flight=self.notes[task.id],
+            shell=self._shell,
             found=self._found,
         )
         machine = make_task(task, setting)
@@ -339,7 +343,7 @@ class World:
             return False
         commit = host.commits.popleft()[1]
         host.places.update(commit.places)
-        host.machine.kept(commit.number, self.now_ms)
+        host.machine.on_committed(commit.number, self.now_ms)
         return True
 
     def _deliver(self, host: Host) -> bool:
@@ -365,7 +369,6 @@ class World:
     def _poll(self, host: Host) -> bool:
         if host.poll_due_ms() > self.now_ms:
             return False
-        host.machine.wall_zero_us = self.wall_zero_us
         had_something = self._call(host, lambda: host.machine.poll(self.now_ms))
         host.asked(self.now_ms, had_something)
         return had_something

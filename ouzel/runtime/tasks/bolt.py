@@ -13,9 +13,8 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
 from ouzel.connectors.dead_letters import append_lines
+from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import OuzelError
-from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.anchors import edges
@@ -33,7 +32,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts
@@ -49,17 +48,17 @@ Waits = TypeVar("Waits")
 
 
 class SinkEnd(Generic[Waits]):
-    """The sink at the end of a chain: consolidates for upserts, and says what to write, when to flush, and what is safe then.
+    """The sink at the end of a chain: consolidates for upserts, and says what to write, when to flush, and what is flushed then.
 
-    Writing is left to the shell, which may take its time: of `written` frames `safe` have been flushed. `unsafe` are the inputs, or what
-    stands for them, that may be acked after the next flush. One flush is asked for at a time, so that a slow sink gets more with each.
+    Writing is left to the shell, which has the `writer` and may take its time: of `written` frames `flushed` have been flushed.
+    `unflushed` are the inputs, or what stands for them, that may be acked after the next flush. One flush is asked for at a time, so that
+    a slow sink gets more with each.
     """
 
-    def __init__(self, node: Sink, consolidated: bool, flush_interval_ms: float, flush_rows: int) -> None:
-        self.node, self.consolidated = node, consolidated
-        self.flush_interval_ms, self.flush_rows = flush_interval_ms, flush_rows
-        self.unsafe: list[Waits] = []
-        self.written = self.safe = 0
+    def __init__(self, node: Sink, consolidated: bool, writer: SinkWriter) -> None:
+        self.node, self.consolidated, self.writer = node, consolidated, writer
+        self.unflushed: list[Waits] = []
+        self.written = self.flushed = 0
         self._rows = self._asked = 0
         self._asked_ms = -math.inf
         self._flushing: deque[tuple[int, int, list[Waits]]] = deque()
@@ -75,40 +74,40 @@ class SinkEnd(Generic[Waits]):
         self._rows += frame.height
         return [Write(batch_id, frame)]
 
-    def due(self, now_ms: float) -> bool:
+    def is_due(self, now_ms: float) -> bool:
         """Whether it is time to flush."""
         if self._flushing:
             return False
-        return self._rows >= self.flush_rows or now_ms - self._asked_ms >= self.flush_interval_ms
+        return self._rows >= self.writer.flush_rows or now_ms - self._asked_ms >= self.writer.flush_interval_ms
 
     def flush(self, now_ms: float) -> list[Instruction]:
-        """Ask for a flush, if there is anything to make safe."""
-        asked_for = self._flushing[-1][1] if self._flushing else self.safe
-        if not self.unsafe and self.written == asked_for:
+        """Ask for a flush, if there is anything to flush."""
+        asked_for = self._flushing[-1][1] if self._flushing else self.flushed
+        if not self.unflushed and self.written == asked_for:
             return []
         if not self._flushing:
             self._flushing_since_ms = now_ms
         self._asked += 1
-        self._flushing.append((self._asked, self.written, self.unsafe))
-        self.unsafe, self._rows, self._asked_ms = [], 0, now_ms
+        self._flushing.append((self._asked, self.written, self.unflushed))
+        self.unflushed, self._rows, self._asked_ms = [], 0, now_ms
         return [Flush(self._asked)]
 
     @property
-    def rests(self) -> bool:
-        """Whether nothing is to be made safe."""
-        return not (self.unsafe or self._flushing) and self.written == self.safe
+    def is_at_rest(self) -> bool:
+        """Whether everything is flushed."""
+        return not (self.unflushed or self._flushing) and self.written == self.flushed
 
     def is_stalled(self, now_ms: float) -> bool:
         """Whether what it writes to has kept it waiting for long."""
         return bool(self._flushing) and now_ms - self._flushing_since_ms >= STALLED_MS
 
-    def flushed(self, number: int, now_ms: float) -> list[Waits]:
-        """The inputs that are safe now that this flush is done."""
+    def on_flushed(self, number: int, now_ms: float) -> list[Waits]:
+        """This flush is done: the inputs that may be acked now."""
         self._flushing_since_ms = now_ms
         inputs: list[Waits] = []
         while self._flushing and self._flushing[0][0] <= number:
-            _, self.safe, safe = self._flushing.popleft()
-            inputs += safe
+            _, self.flushed, flushed = self._flushing.popleft()
+            inputs += flushed
         return inputs
 
 
@@ -121,23 +120,28 @@ class ChainBolt(TaskMachine):
     """
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain,
-        columns: Sequence[Sequence[str]], refusals: Refusals, quarantine: Quarantine, sink: SinkEnd[Data] | None = None,
+        self, setup: TaskSetup, chain: Chain, columns: Sequence[Sequence[str]], refusals: Refusals,
+        quarantine: Quarantine, sink: SinkEnd[Data] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(task, links, settings, epoch)
+        super().__init__(setup)
         self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
         chain.count_into(self.counts.counters)
         self.stateful = chain.stateful
         self._columns = [list(names) for names in columns]
-        self._port_clocks = _port_clocks(links) if len(columns) > 1 else []
+        self._port_clocks = _port_clocks(setup.links) if len(columns) > 1 else []
         self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
         self._tell_spouts_at = self._tell_stalled_at = 0.0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     @property
-    def rests(self) -> bool:
+    def writer(self) -> SinkWriter | None:
+        """Its sink's."""
+        return self.sink.writer if self.sink else None
+
+    @property
+    def is_at_rest(self) -> bool:
         """Whether nothing is on its way, held back or due soon."""
-        return super().rests and not self.chain.is_ticked and (self.sink is None or self.sink.rests)
+        return super().is_at_rest and not self.chain.is_ticked and (self.sink is None or self.sink.is_at_rest)
 
     def _work(self, arrived: list[Data]) -> None:
         fresh, again = self._sort(arrived)
@@ -197,7 +201,7 @@ class ChainBolt(TaskMachine):
             self._ledger.note(group, messages)
         self._send(messages)
         if self.sink and self.sink.written > written:
-            self.sink.unsafe.extend(group)
+            self.sink.unflushed.extend(group)
         else:
             self.answer(group, messages)
 
@@ -245,7 +249,7 @@ class ChainBolt(TaskMachine):
         if entry is None:
             return False
         if self.sink:
-            self.sink.unsafe.append(message)
+            self.sink.unflushed.append(message)
         else:
             self._emit_again(message, entry)
         return True
@@ -302,13 +306,13 @@ class ChainBolt(TaskMachine):
 
     @property
     def _settled(self) -> int:
-        return self.sink.safe + 1 if self.sink else super()._settled
+        return self.sink.flushed + 1 if self.sink else super()._settled
 
-    def flushed(self, number: int, now_ms: float) -> list[Instruction]:
+    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
         """Ack the inputs that are flushed, and report the watermark that waited for them."""
         self._begin(now_ms)
         if self.sink:
-            self.answer(self.sink.flushed(number, now_ms), ())
+            self.answer(self.sink.on_flushed(number, now_ms), ())
             self._release()
             self._flush_if_due()
         return self._take()
@@ -352,7 +356,7 @@ class ChainBolt(TaskMachine):
                     self.emit_root([(stream, part)], part.height)
 
     def _flush_if_due(self) -> None:
-        if self.sink and self.sink.due(self.now_ms):
+        if self.sink and self.sink.is_due(self.now_ms):
             self._flush()
 
     def _flush(self) -> None:

@@ -21,8 +21,9 @@ from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.partitions import Partitions, Ways
@@ -30,26 +31,19 @@ from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
-from ouzel.runtime.tasks.sides import Asking, load_sides
+from ouzel.runtime.tasks.sides import load_sides
 from ouzel.runtime.tasks.source import SourceSpout
 from ouzel.runtime.tasks.writing import WritingSpout
 
 
-def make_compiled_task(task: Task, context: TaskContext, component: Component, links: Links) -> TaskMachine:
+def make_compiled_task(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
     """The machine of a component with a chain of plan nodes.
 
     Raises:
         ConnectorError: its source or sink cannot be opened.
     """
     make = _source_spout if isinstance(component.chain[0], Scan) else _chain_bolt
-    machine, asked = make(task, context, component, links)
-    for one in asked:
-        one.task = machine
-    return machine
-
-
-_Made = tuple[TaskMachine, list[Asking]]
-"""A machine, and those in its chain who ask by key."""
+    return make(setup, context, component)
 
 
 def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedder:
@@ -59,7 +53,7 @@ def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedd
     return LagShedder(limits, table, context.directory / path if path else None)
 
 
-def _source_spout(task: Task, context: TaskContext, component: Component, links: Links) -> _Made:
+def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
     settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
     options = dict(scan.options)
@@ -71,7 +65,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
     beside_us = _find_closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
     partitions = Partitions(
-        task,
+        setup.task,
         component.parallelism,
         source,
         context.places or {},
@@ -88,14 +82,11 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
-    asked = _load_sides(component, chain, context)
-    given = (task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.in_flight))
+    _load_sides(component, chain, context, setup)
+    given = (setup, partitions, chain, refusals, Quarantine(context.in_flight))
     if isinstance(sink := component.chain[-1], Sink):
-        writer = _writer(sink, task, context)
-        writing = WritingSpout(*given, _sink_end(sink, writer, chain))
-        writing.writer = writer
-        return writing, asked
-    return (QueueSpout if scan.traits.by_token else SourceSpout)(*given), asked
+        return WritingSpout(*given, _sink_end(sink, chain, setup.task, context))
+    return (QueueSpout if scan.traits.by_token else SourceSpout)(*given)
 
 
 def _finder(component: str, reads: Reads, options: dict[str, str], source: Source, context: TaskContext) -> Finds:
@@ -104,8 +95,8 @@ def _finder(component: str, reads: Reads, options: dict[str, str], source: Sourc
     return (lambda: context.found.once(component, source.partitions)) if at_rest else source.partitions
 
 
-def _sink_end(sink: Sink, writer: SinkWriter, chain: Chain) -> SinkEnd[Any]:
-    return SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows)
+def _sink_end(sink: Sink, chain: Chain, task: Task, context: TaskContext) -> SinkEnd[Any]:
+    return SinkEnd(sink, chain.consolidated, _writer(sink, task, context))
 
 
 def _find_closed_beside(component: Component, context: TaskContext) -> int:
@@ -147,27 +138,25 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
     )
 
 
-def _chain_bolt(task: Task, context: TaskContext, component: Component, links: Links) -> _Made:
+def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
     settings = context.topology.settings
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
     chain = build_chain(component.chain, settings, upsert_by, component.outputs)
-    asked = _load_sides(component, chain, context)
-    writer = _writer(sink, task, context) if sink else None
-    end = _sink_end(sink, writer, chain) if sink and writer else None
+    _load_sides(component, chain, context, setup)
+    end = _sink_end(sink, chain, setup.task, context) if sink else None
     refusals, quarantine = row_refusals(context), Quarantine(context.in_flight)
     ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
-    bolt = ChainBolt(task, links, settings, context.epoch, chain, ports, refusals, quarantine, end)
-    bolt.writer = writer
-    return bolt, asked
+    return ChainBolt(setup, chain, ports, refusals, quarantine, end)
 
 
-def _load_sides(component: Component, chain: Chain, context: TaskContext) -> list[Asking]:
-    return load_sides(
+def _load_sides(component: Component, chain: Chain, context: TaskContext, setup: TaskSetup) -> None:
+    load_sides(
         component.chain,
         chain.operators,
         context.topology,
         lambda scan: _source_request(scan, dict(scan.options), 1, context),
+        CallWaits(setup),
     )
 
 

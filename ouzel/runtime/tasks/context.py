@@ -11,6 +11,7 @@ import polars as pl
 from ouzel.planner.topology import Topology
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.protocol.quarantine import InFlightNote, MemoryNote
+from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
@@ -20,11 +21,20 @@ Results = Callable[[int, pl.DataFrame], None]
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What a task is given at its start: its topology, the tasks that share its container, where relative paths start, and its past.
+    """What a task is given at its start: its topology, its past, and what it may ask of its shell.
 
-    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's and, with "-source"
-    behind the name, its source's, `in_flight` what it was handling; `found` is that of all tasks; `epoch` counts how often it was started
-    before.
+    Attributes:
+        topology: what it is a task of.
+        directory: where relative paths start.
+        local_tasks: the tasks that share its container.
+        places: the places kept for it by Commit instructions.
+        results: where a `result` sink's batches go.
+        epoch: how often it was started before.
+        journal: where its batches were cut.
+        notes: a file that its sink may keep and, with "-source" behind the name, its source.
+        in_flight: what it was handling when it ended.
+        shell: what it may ask of whoever runs it.
+        found: the partitions that all tasks of the run see alike.
     """
 
     topology: Topology
@@ -36,4 +46,5 @@ class TaskContext:
     journal: Journal = field(default_factory=MemoryJournal)
     notes: Path | None = None
     in_flight: InFlightNote = field(default_factory=MemoryNote)
+    shell: Shell = Shell()
     found: FoundOnce = field(default_factory=FoundInMemory)

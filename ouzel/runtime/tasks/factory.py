@@ -9,7 +9,7 @@ from ouzel.planner.api import Bolt, Spout
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links, Port, TaskMachine
+from ouzel.runtime.protocol.task import Links, Port, TaskMachine, TaskSetup
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.refusals import row_refusals
 from ouzel.runtime.tasks.resuming import sinks_below
@@ -25,20 +25,20 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
         ConnectorError: its source or sink cannot be opened.
     """
     component = context.topology.component(task.component)
-    links = _links(context, task, component)
+    setup = TaskSetup(task, _links(context, task, component), context.topology.settings, context.epoch, context.shell)
     if component.chain:
         from ouzel.runtime.tasks.compiled import (
             make_compiled_task,
         )  # SQL's operators: 0.2 s that a hand-written topology need not pay
 
-        return make_compiled_task(task, context, component, links)
-    settings, user = context.topology.settings, _copied(component)
+        return make_compiled_task(setup, context, component)
+    user = _copied(component)
     if isinstance(user, Spout):
-        return UserSpout(task, links, settings, context.epoch, user, component)
+        return UserSpout(setup, user, component)
     assert isinstance(user, Bolt)
     streams = {number: pair for pair, number in stream_numbers(context.topology).items()}
     quarantine, refusals = Quarantine(context.in_flight), row_refusals(context)
-    return UserBolt(task, links, settings, context.epoch, user, component, streams, quarantine, refusals)
+    return UserBolt(setup, user, component, streams, quarantine, refusals)
 
 
 def _copied(component: Component) -> object:

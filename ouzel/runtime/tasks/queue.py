@@ -12,14 +12,12 @@ from typing import cast
 
 from ouzel.connectors.reading import ItemReader
 from ouzel.errors import OuzelError
-from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Fail
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.tasks.journal import BatchBoundaries, MemoryJournal
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
 from ouzel.runtime.tasks.refusals import Refusals
@@ -42,11 +40,10 @@ class QueueSpout(SourceSpout):
     """
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
-        chain: Chain, refusals: tuple[Refusals, Refusals], quarantine: Quarantine,
+        self, setup: TaskSetup, partitions: Partitions, chain: Chain, refusals: tuple[Refusals, Refusals],
+        quarantine: Quarantine,
     ) -> None:  # fmt: skip
-        super().__init__(task, links, settings, epoch, partitions, chain, refusals, quarantine)
-        self.acker.safe = None
+        super().__init__(setup, partitions, chain, refusals, quarantine, commits=False)
 
     def _carry_counts(self) -> None:
         """What a task before this one has read and not acknowledged is read, and counted, again."""

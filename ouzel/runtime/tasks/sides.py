@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.runtime.operators.joined.side_join import SideJoining
 from ouzel.runtime.protocol.messages import Waiting
-from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.tasks.call_waits import CallWaits
 
 ROWS = 100_000
 """So many are read at a time."""
@@ -74,26 +73,23 @@ def content_of(scan: Scan, directory: Path) -> Digests:
 
 
 def load_sides(
-    nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests
-) -> list[Asking]:
-    """Read the side tables of a chain into its operators, or have them asked by who is returned, who must be given their `task`.
+    nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests, waits: CallWaits
+) -> None:
+    """Read the side tables of a chain into its operators, or have the operators ask them, whose task `waits` meanwhile.
 
     Raises:
         ConnectorError: one cannot be read, or is not what it was when the run began.
     """
-    asked: list[Asking] = []
     for node, operator in zip(nodes, operators, strict=True):
         if not isinstance(node, SideJoin):
             continue
         assert isinstance(operator, SideJoining)
         if node.asked:
-            asked.append(Asking(node, topology.settings.seed, request))
-            operator.ask_of(asked[-1])
+            operator.ask_of(Asking(node, topology.settings.seed, request, waits))
         else:
             operator.load(_rows(node.right, topology.settings.seed, lambda scan: _read(scan, request(scan))))
             for scan in side_tables(iter([node])):
                 _check(scan, dict(topology.sides).get(scan.table), request(scan).directory)
-    return asked
 
 
 def _check(scan: Scan, begun: Digests | None, directory: Path) -> None:
@@ -130,14 +126,10 @@ def _rows(node: Node, seed: int, rows_of: RowsOf) -> Iterator[pl.DataFrame]:
 
 
 class Asking:
-    """A table that is asked by key (see operators.side_join.Answers): asked again, ever more rarely, while nobody answers.
+    """A table that is asked by key (see operators.side_join.Answers): asked again, ever more rarely, while nobody answers."""
 
-    `task` is who waits meanwhile.
-    """
-
-    task: TaskMachine | None = None
-
-    def __init__(self, node: SideJoin, seed: int, request: Requests) -> None:
+    def __init__(self, node: SideJoin, seed: int, request: Requests, waits: CallWaits) -> None:
+        self._waits = waits
         (table,) = (below for below in walk(node.right) if isinstance(below, Scan | Served))
         self._node, self._seed, self._name = node, seed, ", ".join(node.tables)
         self.rows, self.expires_ms, self._limit_ms = 0, 0.0, 0
@@ -165,26 +157,23 @@ class Asking:
     def _ask_again(self, keys: pl.Series, reason: str) -> pl.DataFrame:
         """However long that takes, nobody takes the task for one that hangs, and its rows for ones that kill."""
         began, pause_s, since_us = self.now_ms(), PAUSES_S[0], time.time_ns() // 1000
-        outside = self.task.outside if self.task else nullcontext
         while True:
             if self.now_ms() - began > self._limit_ms:
                 waited = f"for {self._limit_ms / 1000:g} s ('lookup.timeout.ms')"
                 raise ConnectorError(f"table '{self._name}' has not answered {waited}: {reason}")
-            with outside():
+            with self._waits.outside():
                 self._pause(pause_s, reason, since_us)
                 found = self._lookup.ask(keys)
             if not isinstance(found, Unreachable):
                 break
             reason, pause_s = found.reason, min(2 * pause_s, PAUSES_S[1])
-        if self.task:
-            self.task.waits()
+        self._waits.tell()
         return found
 
     def _pause(self, pause_s: float, reason: str, since_us: int) -> None:
         parts = max(1, round(pause_s / TELL_S))
         for _ in range(parts):
-            if self.task:
-                self.task.waits(Waiting(self.task.task.component, self._name, 0, f"no answer: {reason}", since_us))
+            self._waits.tell(Waiting(self._waits.component, self._name, 0, f"no answer: {reason}", since_us))
             time.sleep(pause_s / parts)
 
 

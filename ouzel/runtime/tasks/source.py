@@ -13,8 +13,7 @@ from ouzel.connectors.backlog import Backlog, Backlogged, largest
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.reading import LaggingReader, ReadBatch, ReadState, Unreachable
 from ouzel.errors import OuzelError
-from ouzel.planner.settings import BadRecordPolicy, Settings
-from ouzel.planner.topology import Task
+from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
@@ -32,7 +31,7 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
@@ -81,14 +80,15 @@ class SourceSpout(TaskMachine):
     is_spout = True
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
-        chain: Chain, refusals: tuple[Refusals, Refusals], quarantine: Quarantine,
+        self, setup: TaskSetup, partitions: Partitions, chain: Chain, refusals: tuple[Refusals, Refusals],
+        quarantine: Quarantine, commits: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(task, links, settings, epoch)
+        super().__init__(setup, commits)
+        task, links = setup.task, setup.links
         self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
         chain.count_into(self.counts.counters)
         self._read_refusals, self._row_refusals = refusals
-        self._partitions, self.limit = partitions, PendingLimit(settings)
+        self._partitions, self.limit = partitions, PendingLimit(setup.settings)
         self._progress: list[PartitionProgress] = []
         self._alive = Alive()
         self._carry_counts()
@@ -103,7 +103,6 @@ class SourceSpout(TaskMachine):
         self._uncommitted = False
         self._commits = 0
         self._keeping: Keeping | None = None
-        self.acker.safe = self.acker.settled
         self._written_us = dict.fromkeys(links.sinks, BEGINNING_OF_TIME)
         self._rests_in = dict.fromkeys(links.sinks, 0)
         self._told_of_open = False
@@ -112,7 +111,7 @@ class SourceSpout(TaskMachine):
         self._answered_us = partitions.answered_us
         if self._answered_us is not None:
             self.counts.began_us = partitions.past.closed_us
-        if not epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
+        if not setup.epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
             again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
             self.tell_user(RESUMED, f"{task.component}: {text}", again)
 
@@ -138,7 +137,7 @@ class SourceSpout(TaskMachine):
         return self._take()
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether all partitions are read to their ends."""
         return self._alive.first is None
 
@@ -177,7 +176,7 @@ class SourceSpout(TaskMachine):
             for progress in in_turn:
                 if progress.linger.holds(self.now_ms):
                     continue
-                with self.outside():
+                with self.shell.outside():
                     batch = progress.read(self.settings.batch_rows)
                 if isinstance(batch, Passed):
                     self._shed(progress, batch)
@@ -341,10 +340,10 @@ class SourceSpout(TaskMachine):
             rests = message.pause if message.status is TimeStatus.PAUSED else 0
             self._rests_in[message.source] = sys.maxsize if message.status is TimeStatus.FINISHED else rests
 
-    def kept(self, number: int, now_ms: float) -> None:
+    def on_committed(self, number: int, now_ms: float) -> None:
         """Nothing before these offsets is read again, so receivers may drop their entries for it."""
         if self._keeping is not None and self._keeping.number == number:
-            self.acker.safe = self._keeping.settled
+            self.acker.on_committed(self._keeping.settled)
             self._partitions.journal.forget({name: place.offset for name, place in self._keeping.places.items()})
             self._keeping = None
 
@@ -380,7 +379,7 @@ class SourceSpout(TaskMachine):
         if first is None or first.silence.since_ms is None or self._pause:
             return ()
         alive = [progress for progress in self._progress if not progress.ended]
-        return self._awaited.of(alive, self.now_ms, self.wall_zero_us)
+        return self._awaited.of(alive, self.now_ms, self.shell.wall_zero_us())
 
     def _measure_lag(self) -> None:
         """How many records wait behind what was read, of the partitions whose readers can tell, and where."""

@@ -13,15 +13,14 @@ import polars as pl
 from ouzel.errors import OuzelError
 from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.metrics import UserMetrics
-from ouzel.planner.settings import Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
+from ouzel.planner.topology import DEFAULT_STREAM, Component
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.poison import poison_records
@@ -41,16 +40,15 @@ class UserSpout(TaskMachine):
 
     is_spout = True
 
-    def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, spout: Spout, component: Component
-    ) -> None:
-        super().__init__(task, links, settings, epoch)
+    def __init__(self, setup: TaskSetup, spout: Spout, component: Component) -> None:
+        super().__init__(setup)
         self.spout, self._outputs = spout, schemas(component)
-        self.limit = PendingLimit(settings)
+        self.progress, self.monotonic_ms = setup.shell.progress, setup.shell.monotonic_ms
+        self.limit = PendingLimit(setup.settings)
         self._ended = False
         self._pause = 0
         self._time_us = BEGINNING_OF_TIME
-        with blame_component(task):
+        with blame_component(setup.task):
             spout.open(_context(self, component))
 
     def poll(self, now_ms: float) -> list[Instruction]:
@@ -58,7 +56,7 @@ class UserSpout(TaskMachine):
         self._begin(now_ms)
         self.limit.observe(self.counts.rows_acked, now_ms)
         if self.limit.has_room(self.acker) and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
-            with blame_component(self.task), self.outside():
+            with blame_component(self.task), self.shell.outside():
                 self._ended = self.spout.next_batch(self) is False
                 self._follow_watermark(self.spout.watermark())
         self._end_if_done()
@@ -85,7 +83,7 @@ class UserSpout(TaskMachine):
         """A spout has no input to fail."""
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether the spout has said that it has no more."""
         return self._ended
 
@@ -193,10 +191,11 @@ class UserBolt(TaskMachine):
     """
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, component: Component,
-        streams: dict[int, tuple[str, str]], quarantine: Quarantine, refusals: Refusals,
+        self, setup: TaskSetup, bolt: Bolt, component: Component, streams: dict[int, tuple[str, str]],
+        quarantine: Quarantine, refusals: Refusals,
     ) -> None:  # fmt: skip
-        super().__init__(task, links, settings, epoch)
+        super().__init__(setup)
+        self.progress, self.monotonic_ms = setup.shell.progress, setup.shell.monotonic_ms
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._quarantine, self._refusals = quarantine, refusals
         self._open: WeakKeyDictionary[Batch, _Opened] = WeakKeyDictionary()
@@ -208,13 +207,13 @@ class UserBolt(TaskMachine):
         self._told_of_open = False
         self._ticked_ms = -math.inf
         self._time_us = BEGINNING_OF_TIME
-        with blame_component(task):
+        with blame_component(setup.task):
             bolt.open(_context(self, component))
 
     @property
-    def rests(self) -> bool:
+    def is_at_rest(self) -> bool:
         """Whether nothing is on its way, and the bolt has nothing that it does by the clock."""
-        return super().rests and type(self.bolt).tick is Bolt.tick
+        return super().is_at_rest and type(self.bolt).tick is Bolt.tick
 
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:

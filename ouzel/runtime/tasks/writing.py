@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Task
+from ouzel.connectors.writing import SinkWriter
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.messages import Instruction, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.tasks.bolt import SinkEnd
 from ouzel.runtime.tasks.partitions import Partitions
@@ -28,16 +27,21 @@ class WritingSpout(SourceSpout):
     """
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
-        chain: Chain, refusals: tuple[Refusals, Refusals], quarantine: Quarantine, sink: SinkEnd[PendingBatch],
+        self, setup: TaskSetup, partitions: Partitions, chain: Chain, refusals: tuple[Refusals, Refusals],
+        quarantine: Quarantine, sink: SinkEnd[PendingBatch],
     ) -> None:  # fmt: skip
-        super().__init__(task, links, settings, epoch, partitions, chain, refusals, quarantine)
+        super().__init__(setup, partitions, chain, refusals, quarantine)
         self.sink = sink
 
     @property
-    def rests(self) -> bool:
-        """Whether nothing is on its way, or to be made safe."""
-        return super().rests and self.sink.rests
+    def writer(self) -> SinkWriter:
+        """Its sink's."""
+        return self.sink.writer
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is on its way, or waits to be flushed."""
+        return super().is_at_rest and self.sink.is_at_rest
 
     def emit_root(
         self, frames: Iterable[tuple[str, pl.DataFrame]], rows: int, token: object = None, frame_id: int = 0,
@@ -49,9 +53,9 @@ class WritingSpout(SourceSpout):
             self.counts.rows_out += frame.height
             self._out += self.sink.write(frame_id, frame)
         if self.tracked and self.sink.written > written:
-            self.sink.unsafe.append(held)
+            self.sink.unflushed.append(held)
         else:
-            self._complete(self.acker.handled(held))
+            self._complete(self.acker.on_handled(held))
         self._flush_if_due()
 
     def _tell_apart(self, frame_id: int) -> int:
@@ -59,11 +63,11 @@ class WritingSpout(SourceSpout):
         self.chain.tell_apart(frame_id)
         return frame_id
 
-    def flushed(self, number: int, now_ms: float) -> list[Instruction]:
+    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
         """Let go of the batches that are flushed, and pass the time that waited for them."""
         self._begin(now_ms)
-        for held in self.sink.flushed(number, now_ms):
-            self._complete(self.acker.handled(held))
+        for held in self.sink.on_flushed(number, now_ms):
+            self._complete(self.acker.on_handled(held))
         self._release()
         self._flush_if_due()
         return self._take()
@@ -76,9 +80,9 @@ class WritingSpout(SourceSpout):
 
     @property
     def _settled(self) -> int:
-        return self.sink.safe + 1
+        return self.sink.flushed + 1
 
-    def reconnected(self, now_ms: float) -> list[Instruction]:
+    def on_reconnected(self, now_ms: float) -> list[Instruction]:
         """No rows are ever on a connection."""
         return []
 
@@ -90,5 +94,5 @@ class WritingSpout(SourceSpout):
         self._flush_if_due()
 
     def _flush_if_due(self) -> None:
-        if self.sink.due(self.now_ms):
+        if self.sink.is_due(self.now_ms):
             self._out += self.sink.flush(self.now_ms)
