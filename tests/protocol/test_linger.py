@@ -9,16 +9,16 @@ def read(linger: Linger, *batches: tuple[float, int]) -> list[bool]:
     """Whether its rows are left to gather just after each of these batches: (when, its rows)."""
     held = []
     for now_ms, rows in batches:
-        linger.note(rows, now_ms)
-        held.append(linger.holds(now_ms))
+        linger.on_read(rows, now_ms)
+        held.append(linger.is_gathering(now_ms))
     return held
 
 
 def test_few_rows_twice_in_a_row_are_left_to_gather_for_as_long_as_is_said() -> None:
     linger = Linger(100, 1_000, 20.0)
     assert read(linger, (1.0, 3), (2.0, 99)) == [False, True]
-    assert linger.holds(21.9)
-    assert not linger.holds(22.0)
+    assert linger.is_gathering(21.9)
+    assert not linger.is_gathering(22.0)
 
 
 def test_what_has_gathered_is_followed_by_what_gathers_then() -> None:

@@ -17,7 +17,7 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.tasks.journal import BatchBoundaries, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, Ways, join_batches
+from ouzel.runtime.tasks.partitions import PartitionProgress, Partitions, TurnQueue, Ways, join_batches
 
 ROWS = 100
 
@@ -211,7 +211,7 @@ def test_the_partition_furthest_behind_is_first_in_turn(reads: list[tuple[int, i
         PartitionProgress(Partition(str(n), True), source, n, MemoryJournal(), Lag(0), watermark_us=n % 2)
         for n in range(4)
     ]
-    alive = Alive()
+    alive = TurnQueue()
     alive.add(all_of_them)
     for skip, step, ends in reads:
         left = sorted((one for one in all_of_them if not one.ended), key=lambda one: one.watermark_us)

@@ -115,7 +115,7 @@ def test_an_idle_source_that_pauses_stays_where_time_was() -> None:
 def test_a_source_that_has_ended_has_finished_though_it_is_paused() -> None:
     source = Hand("a")
     machine = spout(source)
-    machine._progress[0].ended = True
+    machine._reader.progress[0].ended = True
     machine.deactivate(1, 1_000)
     assert any(isinstance(one, Finished) for one in machine.poll(1_000))
 

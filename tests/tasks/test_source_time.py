@@ -261,7 +261,7 @@ def test_the_lag_is_that_of_the_partitions_that_know_theirs() -> None:
     machine = spout(source)
     machine.tick(1_000)
     assert machine.metrics().lag is None, "nobody knows"
-    first, second = (progress.reader for progress in machine._progress)
+    first, second = (progress.reader for progress in machine._reader.progress)
     first.lag = lambda: 5  # type: ignore[attr-defined]
     second.lag = lambda: None  # type: ignore[attr-defined]
     machine.tick(2_000)
@@ -271,7 +271,7 @@ def test_the_lag_is_that_of_the_partitions_that_know_theirs() -> None:
 
 def test_a_partition_that_lies_in_several_places_tells_what_waits_in_each() -> None:
     machine = spout(Hand("a", "b"))
-    first, second = (progress.reader for progress in machine._progress)
+    first, second = (progress.reader for progress in machine._reader.progress)
     places = [Backlog("a at one", 3, bytes=30, age_ms=2_000), Backlog("a at other", 9)]
     first.lag, first.backlogs = lambda: 14, lambda: places  # type: ignore[attr-defined]
     second.lag = lambda: 5  # type: ignore[attr-defined]
@@ -296,7 +296,7 @@ def test_a_reader_that_drops_most_of_what_it_passes_is_read_on_at_once() -> None
     """As Parquet's does for a predicate: few rows are left, and more of the file are there."""
     source = Hand("a")
     machine, read = spout(source, rows=100), []
-    machine._progress[0].reader.drops = 99
+    machine._reader.progress[0].reader.drops = 99
     for now_ms in range(1, 10):
         source.waiting["a"].append(NOON)
         before = machine.counts.rows_in

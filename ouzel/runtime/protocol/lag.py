@@ -40,11 +40,11 @@ class Lag:
             self._elsewhen_us = None
 
     @property
-    def follows(self) -> bool:
+    def is_following(self) -> bool:
         """Whether event time follows the wall clock."""
         return self.largest_us is not None and self._elsewhen_us is None
 
     def watermark_us(self, wall_us: int) -> int:
-        """The time before which no row made from now on can lie, if it lags no more than those before did. Only valid if it `follows`."""
+        """The time before which no row made from now on can lie, if it lags no more than those before did. Valid if it `is_following`."""
         assert self.largest_us is not None
         return wall_us - self.largest_us - self.delay_us

@@ -25,12 +25,12 @@ class Linger:
     _small: int = 0
     _until_ms: float = 0.0
 
-    def note(self, rows: int, now_ms: float) -> None:
+    def on_read(self, rows: int, now_ms: float) -> None:
         """A batch was read."""
         self._small = 0 if rows >= self.full else self._small + (rows < self.few)
         if self._small > 1:
             self._until_ms = now_ms + self.linger_ms
 
-    def holds(self, now_ms: float) -> bool:
+    def is_gathering(self, now_ms: float) -> bool:
         """Whether its rows are left to gather."""
         return now_ms < self._until_ms

@@ -19,18 +19,18 @@ class Silence:
     unreachable: str = ""
     _asked_ms: float = 0.0
 
-    def broken(self) -> None:
+    def on_rows(self) -> None:
         """Rows came."""
         self.since_ms, self.unreachable = None, ""
 
-    def lasts(self, now_ms: float, unreachable: str = "") -> None:
+    def on_nothing(self, now_ms: float, unreachable: str = "") -> None:
         """It was asked and had nothing, or could not be asked. When it can be asked again, its silence begins anew."""
         if self.since_ms is None or bool(unreachable) != bool(self.unreachable):
             self.since_ms = now_ms
         self.since_ms += max(0.0, now_ms - self._asked_ms - ASKED_MS) if self.since_ms < now_ms else 0.0
         self.unreachable, self._asked_ms = unreachable, now_ms
 
-    def slept(self, lasted_ms: float) -> None:
+    def on_paused(self, lasted_ms: float) -> None:
         """It was not asked for so long, by command: that is no silence of its own."""
         if self.since_ms is not None:
             self.since_ms += lasted_ms

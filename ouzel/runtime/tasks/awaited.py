@@ -46,7 +46,7 @@ class Awaited:
 
     def _idle(self, alive: Sequence[PartitionProgress]) -> list[Waiting]:
         """All are idle: what is said of time now, the wall clock says, or nobody."""
-        if any(one.lag.follows for one in alive):
+        if any(one.lag.is_following for one in alive):
             return []
         read = [one for one in alive if one.watermark_us > BEGINNING_OF_TIME]
         return [self._waiting(NOT_OF_NOW if read else NOTHING_YET, read or alive)]

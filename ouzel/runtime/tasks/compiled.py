@@ -77,6 +77,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         _shedder(scan.table, reads.sheds(options), context),
         replays=settings.delivery is Delivery.AT_LEAST_ONCE,
         find=_finder(component.name, reads, options, source, context),
+        queue_epoch=setup.epoch if scan.traits.by_token else None,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)

@@ -77,6 +77,13 @@ class MemoryJournal:
         self._cuts = [cut for cut in self._cuts if cut.end > committed.get(cut.partition, -1)]
 
 
+class UnnotedJournal(MemoryJournal):
+    """The journal of a queue's partitions: their batches are never cut again, so no cut is noted."""
+
+    def note(self, cut: BatchBoundaries) -> None:
+        """Nothing."""
+
+
 class FileJournal(MemoryJournal):
     """A journal in a file: a line a cut, rewritten without what is committed. Time is in a file of its own, eight bytes long."""
 

@@ -25,15 +25,15 @@ from ouzel.connectors.shedding import SkippingReader
 from ouzel.errors import ConnectorError
 from ouzel.planner.keeping import NOTHING, Keeps
 from ouzel.planner.topology import Task
-from ouzel.runtime.protocol.ids import name_id
+from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.found import Finds
-from ouzel.runtime.tasks.journal import BatchBoundaries, Journal
+from ouzel.runtime.tasks.journal import BatchBoundaries, Journal, UnnotedJournal
 from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
-from ouzel.runtime.tasks.shedding import SHED, NoShedding, Passed, Shedder
+from ouzel.runtime.tasks.shedding import SHED, NoShedding, Shedder, SkippedRange
 
 
 @dataclass(slots=True)
@@ -107,15 +107,15 @@ class PartitionProgress:
             moved = True
         return moved
 
-    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable | Passed:
+    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable | SkippedRange:
         """The next batch: one that was cut before, exactly so again, else at most `rows` rows, noted in the journal; or what is shed.
 
         Raises:
             ConnectorError: what was cut before holds other rows now.
         """
         self.replays = bool(self.cuts)
-        if passed := self._pass_over():
-            return passed
+        if skipped := self._skip():
+            return skipped
         batch = self._read_again(self.cuts[0]) if self.cuts else self._read_on(rows)
         if isinstance(batch, ReadBatch):
             self.at = batch.end
@@ -123,22 +123,22 @@ class PartitionProgress:
                 self.marks.offset = batch.start
         return batch
 
-    def _pass_over(self) -> Passed | None:
-        """Shed what was shed before a crash, or what lags too far behind now; nothing that an earlier run had read."""
+    def _skip(self) -> SkippedRange | None:
+        """Skip what was skipped before a crash, or what lags too far behind now; nothing that an earlier run had read."""
         if self.cuts:
             cut = self.cuts[0]
-            passed = Passed(cut.start, cut.end) if cut.rows == SHED else None
+            skipped = SkippedRange(cut.start, cut.end) if cut.rows == SHED else None
         else:
-            passed = self.shedder.decide(self.reader) if self.at >= self.read_before else None
-        if passed:
+            skipped = self.shedder.decide(self.reader) if self.at >= self.read_before else None
+        if skipped:
             if not self.cuts:
-                self.journal.note(BatchBoundaries(self.partition.id, passed.start, passed.end, SHED))
+                self.journal.note(BatchBoundaries(self.partition.id, skipped.start, skipped.end, SHED))
             else:
                 self.cuts.popleft()
-            self.shedder.note(self.partition.id, passed)
-            cast(SkippingReader, self.reader).skip(passed.end)
-            self.at = passed.end
-        return passed
+            self.shedder.note(self.partition.id, skipped)
+            cast(SkippingReader, self.reader).skip(skipped.end)
+            self.at = skipped.end
+        return skipped
 
     def _read_on(self, rows: int) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(rows, self.read_before if self.at < self.read_before else None)
@@ -186,7 +186,7 @@ def unlike(cut: BatchBoundaries, found: ReadBatch | None) -> ConnectorError:
     )
 
 
-class Alive:
+class TurnQueue:
     """Partitions that have not ended, the one furthest behind first; of those that are equally far, the one that came first.
 
     A heap, for there may be ten thousand files: to look at each of them for each batch takes longer than to read it.
@@ -246,7 +246,8 @@ class Ways(NamedTuple):
 class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
-    What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. Where nothing
+    What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. The items of
+    a queue are numbered anew in each epoch, so `queue_epoch` goes into their ids, and their batches are never cut again. Where nothing
     `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. They are
     dealt in turn; those of a source that grows by their own turn, or their ids: whoever asks, and whenever, gets the same answer.
     """
@@ -255,9 +256,10 @@ class Partitions:
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
-        shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None,
+        shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_epoch: int | None = None,
     ) -> None:  # fmt: skip
         self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions
+        self._queue_epoch = queue_epoch
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
@@ -310,11 +312,12 @@ class Partitions:
         if isinstance(reader, PinnedReader) and reader.pinned is not None:
             self.journal.note(BatchBoundaries(name, reader.pinned, reader.pinned, 0))
         lag = Lag(1000 * (self.idle_after_ms or 0))
+        epoch = self._queue_epoch
         progress = PartitionProgress(
             partition,
             reader,
-            name_id(name),
-            self.journal,
+            name_id(name) if epoch is None else mix(name_id(name), epoch),
+            self.journal if epoch is None else UnnotedJournal(),
             lag,
             self.past.closed_us,
             cuts=deque(cuts),

@@ -14,22 +14,15 @@ from ouzel.connectors.reading import ItemReader
 from ouzel.errors import OuzelError
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.acker import PendingBatch
-from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Fail
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskSetup
-from ouzel.runtime.tasks.journal import BatchBoundaries, MemoryJournal
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.source import SourceSpout
 
 TIMEOUTS_MAX = 2
 """A batch for which the timeout has passed so often, although later ones came through, is given back: another task may do better."""
-
-
-class _Unnoted(MemoryJournal):
-    def note(self, cut: BatchBoundaries) -> None:
-        """Batches of a queue are never cut again."""
 
 
 class QueueSpout(SourceSpout):
@@ -47,12 +40,6 @@ class QueueSpout(SourceSpout):
 
     def _carry_counts(self) -> None:
         """What a task before this one has read and not acknowledged is read, and counted, again."""
-
-    def _open_more(self) -> None:
-        known = len(self._progress)
-        super()._open_more()
-        for progress in self._progress[known:]:
-            progress.id, progress.journal = mix(progress.id, self.epoch), _Unnoted()
 
     def _on_completion(self, held: PendingBatch) -> None:
         progress, emitted = _settle(held)

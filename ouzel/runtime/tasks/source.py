@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from typing import NamedTuple, cast
 
 import polars as pl
 
-from ouzel.connectors.backlog import Backlog, Backlogged, largest
 from ouzel.connectors.dead_letters import RefusedRecord
-from ouzel.connectors.reading import LaggingReader, ReadBatch, ReadState, Unreachable
+from ouzel.connectors.reading import ReadBatch
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
     END_OF_TIME,
@@ -27,32 +24,26 @@ from ouzel.runtime.protocol.messages import (
     Instruction,
     Place,
     TimeStatus,
-    Waiting,
     Watermark,
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
-from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
-from ouzel.runtime.tasks.awaited import Awaited
+from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
-from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
+from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts, without_poison
+from ouzel.runtime.tasks.reading import BatchReader
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
-from ouzel.runtime.tasks.shedding import Passed
+from ouzel.runtime.tasks.shedding import SkippedRange
+from ouzel.runtime.tasks.source_time import SourceTime
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
 
-LOOK_MS = 2_000
-"""How often a source that grows is asked for partitions that are new."""
-
 LOOK_ROUND_MS = 500
-"""How often it is found out what time waits for."""
-
-FOLLOW_US = 50_000
-"""In silence event time moves in such steps."""
+"""How often it is found out what time waits for, and how far the task lags."""
 
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
@@ -89,16 +80,12 @@ class SourceSpout(TaskMachine):
         chain.count_into(self.counts.counters)
         self._read_refusals, self._row_refusals = refusals
         self._partitions, self.limit = partitions, PendingLimit(setup.settings)
-        self._progress: list[PartitionProgress] = []
-        self._alive = Alive()
+        self._reader = BatchReader(setup, partitions)
+        self._time = SourceTime(setup, partitions, self._reader, chain.is_timed)
         self._carry_counts()
-        self._open_more()
-        self._grows = partitions.ways.grows
-        self._look_at = self._look_round_at = 0.0
-        self._awaited = Awaited(task.component, partitions.idle_after_ms, chain.is_timed)
+        self._look_round_at = 0.0
         self._pause = 0
         self._paused_ms = 0.0
-        self._said: WatermarkStatus | None = None
         self._commit_at = 0.0
         self._uncommitted = False
         self._commits = 0
@@ -112,7 +99,7 @@ class SourceSpout(TaskMachine):
         if self._answered_us is not None:
             self.counts.began_us = partitions.past.closed_us
         if not setup.epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
-            again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
+            again = sum(max(0, progress.read_before - progress.at) for progress in self._reader.progress)
             self.tell_user(RESUMED, f"{task.component}: {text}", again)
 
     def _carry_counts(self) -> None:
@@ -139,7 +126,7 @@ class SourceSpout(TaskMachine):
     @property
     def is_exhausted(self) -> bool:
         """Whether all partitions are read to their ends."""
-        return self._alive.first is None
+        return self._reader.first is None
 
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`."""
@@ -152,8 +139,7 @@ class SourceSpout(TaskMachine):
         if self._pause:
             self._pause = 0
             self.limit.restart(self.counts.rows_acked, now_ms)
-            for progress in self._progress:
-                progress.silence.slept(now_ms - self._paused_ms)
+            self._reader.on_paused(now_ms - self._paused_ms)
 
     def _room(self) -> bool:
         fits = self.limit.has_room(self.acker)
@@ -172,38 +158,16 @@ class SourceSpout(TaskMachine):
         return min(self._written_us.values(), default=END_OF_TIME) >= self._partitions.past.closed_us
 
     def _read_one(self) -> None:
-        with closing(self._alive.in_turn()) as in_turn:
-            for progress in in_turn:
-                if progress.linger.holds(self.now_ms):
-                    continue
-                with self.shell.outside():
-                    batch = progress.read(self.settings.batch_rows)
-                if isinstance(batch, Passed):
-                    self._shed(progress, batch)
-                    return
-                if isinstance(batch, ReadBatch):
-                    check_weights(batch, progress.partition.id, self._partitions.ways.changelog)
-                    self._emit(progress, batch)
-                    return
-                if batch is ReadState.END:
-                    progress.ended = True
-                    progress.reader.close()
-                else:
-                    progress.silence.lasts(self.now_ms, batch.reason if isinstance(batch, Unreachable) else "")
-
-    def _open_more(self) -> None:
-        fresh = self._partitions.fresh()
-        for progress in fresh:
-            rows = self.settings.batch_rows
-            progress.linger = Linger(rows // 10, rows, self.settings.batch_linger_ms)
-        self._progress += fresh
-        self._alive.add(fresh)
+        with self._reader.next_batch(self.now_ms) as read:
+            if read is None:
+                return
+            progress, batch = read
+            if isinstance(batch, SkippedRange):
+                self._skip(progress, batch)
+            else:
+                self._emit(progress, batch)
 
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
-        progress.silence.broken()
-        if not progress.replays:
-            read_on = batch.end - batch.start  # not its rows: a predicate may have dropped most
-            progress.linger.note(read_on, self.now_ms)
         read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
         self.counts.rows_in += read
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
@@ -215,8 +179,6 @@ class SourceSpout(TaskMachine):
         frame_id = mix(progress.id, batch.start, batch.end)
         made = self._compute(progress, batch, frame_id) if batch.frame.height else []
         self._count_answered()
-        if progress.first < 0:
-            progress.first = batch.start
         bad = self.counts.rows_bad - bad_before
         time_us, newest_us = progress.watermark_us, progress.newest_us
         emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
@@ -226,15 +188,12 @@ class SourceSpout(TaskMachine):
     def _tell_apart(self, frame_id: int) -> int:
         return self.chain.tell_apart(frame_id)
 
-    def _shed(self, progress: PartitionProgress, passed: Passed) -> None:
-        """Records are passed over, as if they had been handled at once; of event time they say nothing."""
-        progress.silence.broken()
-        self.counts.rows_shed += passed.end - passed.start
-        if progress.first < 0:
-            progress.first = passed.start
-        emitted = Emitted(passed.start, passed.end, progress.watermark_us, progress.newest_us, 0, 0, 0)
+    def _skip(self, progress: PartitionProgress, skipped: SkippedRange) -> None:
+        """Records are skipped, as if they had been handled at once. They say nothing of event time."""
+        self.counts.rows_shed += skipped.end - skipped.start
+        emitted = Emitted(skipped.start, skipped.end, progress.watermark_us, progress.newest_us, 0, 0, 0)
         progress.emitted.append(emitted)
-        self.emit_root([], 0, (progress, emitted), mix(progress.id, *passed))
+        self.emit_root([], 0, (progress, emitted), mix(progress.id, *skipped))
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
@@ -292,9 +251,9 @@ class SourceSpout(TaskMachine):
         self._say_time()
         if self.now_ms >= self._look_round_at:
             self._look_round_at = self.now_ms + LOOK_ROUND_MS
-            self.counts.waiting = self._waiting()
-            self._measure_lag()
-        if self._grows and not self._pause and self.now_ms >= self._look_at:
+            self.counts.waiting = () if self._pause else self._time.waiting(self.now_ms)
+            self._reader.measure_lag(self.counts)
+        if not self._pause:
             self._look_for_more()
         if self.now_ms >= self._commit_at:
             self._commit_at = self.now_ms + COMMIT_MS
@@ -303,16 +262,17 @@ class SourceSpout(TaskMachine):
             self._commit_to_source()
 
     def _look_for_more(self) -> None:
-        self._look_at = self.now_ms + LOOK_MS
         try:
-            self._open_more()
+            self._reader.look_for_more(self.now_ms)
         except OuzelError as error:
             self.give_up(str(error))
 
     def _commit(self) -> None:
         """Have what is acked without a gap kept: a successor of this task reads on from there."""
         self._uncommitted = False
-        places = {progress.partition.id: progress.place for progress in self._progress if progress.place is not None}
+        places = {
+            progress.partition.id: progress.place for progress in self._reader.progress if progress.place is not None
+        }
         self._commits += 1
         self._keeping = Keeping(self._commits, self.acker.settled, places)
         self._out.append(Commit(places, self._commits))
@@ -326,7 +286,7 @@ class SourceSpout(TaskMachine):
         closed_us = max(past_us, min([told_us, *self._written_us.values()]))
         places = {
             progress.partition.id: found
-            for progress in self._progress
+            for progress in self._reader.progress
             if progress.place
             and (found := lasting(progress.marks, progress.place.offset, progress.emitted_to, keeps, closed_us))
         }
@@ -349,59 +309,10 @@ class SourceSpout(TaskMachine):
 
     def _say_time(self) -> None:
         """Advance this task's watermark as far as its partitions allow."""
-        moment = self._moment()
-        if moment != self._said:
-            self._said = moment
+        moment = self._time.advance(self.now_ms, self._pause)
+        if moment is not None:
             self.chain.advance(moment.time_us)
             self.pass_time(moment)
-
-    def _moment(self) -> WatermarkStatus:
-        first = self._alive.first
-        if first is None and not self._grows:
-            return FINISHED
-        known = self._said.time_us if self._said else self._partitions.journal.time_us
-        if self._pause:
-            return WatermarkStatus(known, TimeStatus.PAUSED, self._pause)
-        if first is None:  # files that are followed: all are gone, or none has come yet
-            return WatermarkStatus(known, TimeStatus.IDLE)
-        if not self._is_idle(first):
-            return WatermarkStatus(max(first.watermark_us, known))
-        alive = [progress for progress in self._progress if not progress.ended]
-        active = [progress for progress in alive if not self._is_idle(progress)]
-        if active:
-            least = min(progress.watermark_us for progress in active)
-            return WatermarkStatus(max(least, known))
-        return self._silent_moment(alive, known)
-
-    def _waiting(self) -> tuple[Waiting, ...]:
-        """What time waits for, if it is the partition that is furthest behind that has nothing."""
-        first = self._alive.first
-        if first is None or first.silence.since_ms is None or self._pause:
-            return ()
-        alive = [progress for progress in self._progress if not progress.ended]
-        return self._awaited.of(alive, self.now_ms, self.shell.wall_zero_us())
-
-    def _measure_lag(self) -> None:
-        """How many records wait behind what was read, of the partitions whose readers can tell, and where."""
-        lag, backlogs = None, list[Backlog]()
-        for progress in self._progress:
-            reader = progress.reader
-            if progress.ended or not isinstance(reader, LaggingReader) or (waits := reader.lag()) is None:
-                continue
-            lag = (lag or 0) + waits
-            backlogs += reader.backlogs() if isinstance(reader, Backlogged) else [Backlog(progress.partition.id, waits)]
-        self.counts.lag, self.counts.backlogs = lag, largest(backlogs)
-
-    def _is_idle(self, progress: PartitionProgress) -> bool:
-        return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
-
-    def _silent_moment(self, alive: Sequence[PartitionProgress], known: int) -> WatermarkStatus:
-        """All partitions are silent: the wall clock moves event time where that follows it, else time waits for data or the end."""
-        following = [progress.lag for progress in alive if progress.lag.follows]
-        if not following:
-            return WatermarkStatus(max(known, *(progress.watermark_us for progress in alive)), TimeStatus.IDLE)
-        wall_us = self.wall_us // FOLLOW_US * FOLLOW_US
-        return WatermarkStatus(max(known, min(lag.watermark_us(wall_us) for lag in following)), TimeStatus.FOLLOWING)
 
     def _finish(self) -> None:
         if not self.finished:
@@ -431,7 +342,4 @@ class SourceSpout(TaskMachine):
     def close(self) -> None:
         """Close the readers and the source."""
         self._commit_to_source()
-        for progress in self._progress:
-            if not progress.ended:
-                progress.reader.close()
-        self.source.close()
+        self._reader.close()
