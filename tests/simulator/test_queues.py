@@ -24,7 +24,7 @@ from ouzel.runtime.simulator.faults import (
 )
 from ouzel.runtime.simulator.world import Fault, SimulatedRun, World, simulate
 from ouzel.runtime.tasks import queue
-from ouzel.runtime.tasks.queue import QueueSpout
+from ouzel.runtime.tasks.source import SourceSpout
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
 from ouzel.spark.lowering.streaming import streaming_queries
@@ -111,12 +111,12 @@ def test_at_most_once_takes_each_item_for_good() -> None:
     assert lost or len(seeds()) < USUAL, "the faults hit nothing"
 
 
-def spout_with_batches(count: int) -> tuple[World, QueueSpout]:
+def spout_with_batches(count: int) -> tuple[World, SourceSpout]:
     """A spout that has emitted so many batches of ten items, which nobody handles."""
     job = load_text(ROWS, Path(), "rows", (("parallelism", "1"), ("batch.rows", "10")))
     world = World(job.topology, job.packing, Path(), 0)
     machine = next(host.machine for host in world.hosts.values() if host.machine.is_spout)
-    assert isinstance(machine, QueueSpout)
+    assert isinstance(machine, SourceSpout)
     for _ in range(count):
         machine.poll(1.0)
     return world, machine

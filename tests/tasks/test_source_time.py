@@ -24,7 +24,7 @@ from ouzel.runtime.tasks.awaited import NOT_OF_NOW, NOTHING_YET
 from ouzel.runtime.tasks.journal import MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.runtime.tasks.refusals import Refusals
-from ouzel.runtime.tasks.source import SourceSpout
+from ouzel.runtime.tasks.source import SourceParts, SourceSpout
 from ouzel.session import load_text
 
 NOON = datetime(2024, 1, 1, 12)
@@ -80,7 +80,7 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: i
     links = Links((), {"default": outlet}, frozenset())
     chain = build_chain([watermark], settings)
     setup = TaskSetup(Task(1, "t", 0), links, settings, shell=Shell(lambda: WALL_ZERO_US))
-    return SourceSpout(setup, partitions, chain, (refusals, refusals), Quarantine(MemoryNote()))
+    return SourceSpout(setup, SourceParts.of(setup, partitions), chain, (refusals, refusals), Quarantine(MemoryNote()))
 
 
 def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:

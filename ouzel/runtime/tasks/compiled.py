@@ -27,12 +27,11 @@ from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.partitions import Partitions, Ways
-from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
 from ouzel.runtime.tasks.sides import load_sides
-from ouzel.runtime.tasks.source import SourceSpout
+from ouzel.runtime.tasks.source import SourceParts, SourceSpout
 from ouzel.runtime.tasks.writing import WritingSpout
 
 
@@ -84,10 +83,11 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
     _load_sides(component, chain, context, setup)
-    given = (setup, partitions, chain, refusals, Quarantine(context.in_flight))
+    parts = SourceParts.of(setup, partitions, scan.traits.by_token)
+    given = (setup, parts, chain, refusals, Quarantine(context.in_flight))
     if isinstance(sink := component.chain[-1], Sink):
         return WritingSpout(*given, _sink_end(sink, chain, setup.task, context))
-    return (QueueSpout if scan.traits.by_token else SourceSpout)(*given)
+    return SourceSpout(*given)
 
 
 def _finder(component: str, reads: Reads, options: dict[str, str], source: Source, context: TaskContext) -> Finds:

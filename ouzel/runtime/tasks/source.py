@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,12 +16,10 @@ from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
-    END_OF_TIME,
     RESUMED,
     UNKNOWN_FIELD,
-    Commit,
+    Fail,
     Instruction,
-    Place,
     TimeStatus,
     Watermark,
 )
@@ -30,12 +27,14 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
+from ouzel.runtime.tasks.committing import OffsetSettlement, Settlement, SinkProgress
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts, without_poison
+from ouzel.runtime.tasks.queue import ItemSettlement
 from ouzel.runtime.tasks.reading import BatchReader
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
-from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
+from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption
 from ouzel.runtime.tasks.shedding import SkippedRange
 from ouzel.runtime.tasks.source_time import SourceTime
 
@@ -53,12 +52,20 @@ REMEMBERED = 16 * SPAN
 """How many batches receivers must remember at most, while what is acked of them is not yet kept."""
 
 
-class Keeping(NamedTuple):
-    """A Commit on its way: its number, the sequence below which all batches were acked then, and the places."""
+class SourceParts(NamedTuple):
+    """What a source task is made of: its partitions, their reader, what its sinks have written, and what becomes of its batches."""
 
-    number: int
-    settled: int
-    places: dict[str, Place]
+    partitions: Partitions
+    reader: BatchReader
+    sinks: SinkProgress
+    settlement: Settlement
+
+    @classmethod
+    def of(cls, setup: TaskSetup, partitions: Partitions, by_token: bool = False) -> SourceParts:
+        """Those of a source that goes by offsets, or of a queue, which goes `by_token`."""
+        reader, sinks = BatchReader(setup, partitions), SinkProgress(setup.links)
+        settlement = ItemSettlement(setup) if by_token else OffsetSettlement(setup, partitions, reader, sinks)
+        return cls(partitions, reader, sinks, settlement)
 
 
 class SourceSpout(TaskMachine):
@@ -71,44 +78,33 @@ class SourceSpout(TaskMachine):
     is_spout = True
 
     def __init__(
-        self, setup: TaskSetup, partitions: Partitions, chain: Chain, refusals: tuple[Refusals, Refusals],
-        quarantine: Quarantine, commits: bool = True,
+        self, setup: TaskSetup, source: SourceParts, chain: Chain, refusals: tuple[Refusals, Refusals],
+        quarantine: Quarantine,
     ) -> None:  # fmt: skip
-        super().__init__(setup, commits)
-        task, links = setup.task, setup.links
-        self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
+        super().__init__(setup, source.settlement.commits)
+        self.chain, self.quarantine = chain, quarantine
         chain.count_into(self.counts.counters)
         self._read_refusals, self._row_refusals = refusals
-        self._partitions, self.limit = partitions, PendingLimit(setup.settings)
-        self._reader = BatchReader(setup, partitions)
-        self._time = SourceTime(setup, partitions, self._reader, chain.is_timed)
-        self._carry_counts()
+        self._partitions, self._reader, self._sinks, self._settlement = source
+        self._time = SourceTime(setup, source.partitions, source.reader, chain.is_timed)
+        self.limit = PendingLimit(setup.settings)
         self._look_round_at = 0.0
         self._pause = 0
         self._paused_ms = 0.0
         self._commit_at = 0.0
-        self._uncommitted = False
-        self._commits = 0
-        self._keeping: Keeping | None = None
-        self._written_us = dict.fromkeys(links.sinks, BEGINNING_OF_TIME)
-        self._rests_in = dict.fromkeys(links.sinks, 0)
         self._told_of_open = False
-        self._resumes = partitions.ways.resumes
         self._answered = 0
-        self._answered_us = partitions.answered_us
+        self._answered_us = source.partitions.answered_us
         if self._answered_us is not None:
-            self.counts.began_us = partitions.past.closed_us
-        if not setup.epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
-            again = sum(max(0, progress.read_before - progress.at) for progress in self._reader.progress)
-            self.tell_user(RESUMED, f"{task.component}: {text}", again)
+            self.counts.began_us = source.partitions.past.closed_us
+        if not setup.epoch:
+            self._tell_of_resumption()
 
-    def _carry_counts(self) -> None:
-        """Go on counting where those before this task have been acked: what they read beyond that is read again."""
-        self.counts.carries = True
-        for place in self._partitions.places.values():
-            self.counts.rows_in += place.read
-            self.counts.rows_acked += place.acked
-            self.counts.rows_bad += place.bad
+    def _tell_of_resumption(self) -> None:
+        past, keeps = self._partitions.past, self._partitions.keeps
+        if text := describe_resumption(past, keeps, self._partitions.ways.resumes):
+            again = sum(max(0, progress.read_before - progress.at) for progress in self._reader.progress)
+            self.tell_user(RESUMED, f"{self.task.component}: {text}", again)
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
@@ -155,7 +151,7 @@ class SourceSpout(TaskMachine):
     @property
     def _past_is_known(self) -> bool:
         """Whether all down to the sinks know how far a run before had closed windows, so that nobody opens one of those again."""
-        return min(self._written_us.values(), default=END_OF_TIME) >= self._partitions.past.closed_us
+        return self._sinks.written_us >= self._partitions.past.closed_us
 
     def _read_one(self) -> None:
         with self._reader.next_batch(self.now_ms) as read:
@@ -238,14 +234,29 @@ class SourceSpout(TaskMachine):
             self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)
 
     def _on_completion(self, held: PendingBatch) -> None:
-        progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
-        emitted.acked = True
-        if progress.advance():
-            self._uncommitted = True
-            first = self.counts.ranges.get(progress.partition.id, (progress.first, 0))[0]
-            self.counts.ranges[progress.partition.id] = (first, progress.committed or 0)
-            if progress.committed_us > BEGINNING_OF_TIME:
-                self.counts.times[progress.partition.id] = progress.committed_us
+        self._out += self._settlement.on_acked(held)
+
+    def _fail(self, message: Fail) -> None:
+        held = self.acker.pending.get(message.root.sequence)
+        is_current = held is not None and held.attempt == message.root.attempt
+        if held is not None and is_current and self._settlement.is_lost(held, failed=True):
+            self._give_back(held)
+        else:
+            super()._fail(message)
+
+    def _resend(self, batches: Iterable[PendingBatch]) -> None:
+        again = []
+        for held in batches:
+            if self._settlement.is_lost(held, failed=False):
+                self._give_back(held)
+            else:
+                again.append(held)
+        super()._resend(again)
+
+    def _give_back(self, held: PendingBatch) -> None:
+        self.acker.abandon(held)
+        self.counts.rows_failed += held.rows
+        self._out += self._settlement.give_back(held)
 
     def _tick(self) -> None:
         self._say_time()
@@ -257,7 +268,7 @@ class SourceSpout(TaskMachine):
             self._look_for_more()
         if self.now_ms >= self._commit_at:
             self._commit_at = self.now_ms + COMMIT_MS
-            if self._uncommitted and self._keeping is None:
+            if self._settlement.has_news and not self._settlement.is_committing:
                 self._commit()
             self._commit_to_source()
 
@@ -268,44 +279,21 @@ class SourceSpout(TaskMachine):
             self.give_up(str(error))
 
     def _commit(self) -> None:
-        """Have what is acked without a gap kept: a successor of this task reads on from there."""
-        self._uncommitted = False
-        places = {
-            progress.partition.id: progress.place for progress in self._reader.progress if progress.place is not None
-        }
-        self._commits += 1
-        self._keeping = Keeping(self._commits, self.acker.settled, places)
-        self._out.append(Commit(places, self._commits))
+        self._out += self._settlement.commit(self.acker.settled)
 
     def _commit_to_source(self) -> None:
-        """Have the source keep where the next run starts: behind what is acked and in no window that is still open."""
-        told_us = (
-            self._told.time_us if self._told else BEGINNING_OF_TIME
-        )  # of what this task, not one before it, has read
-        keeps, past_us = self._partitions.keeps, self._partitions.past.closed_us
-        closed_us = max(past_us, min([told_us, *self._written_us.values()]))
-        places = {
-            progress.partition.id: found
-            for progress in self._reader.progress
-            if progress.place
-            and (found := lasting(progress.marks, progress.place.offset, progress.emitted_to, keeps, closed_us))
-        }
-        if problem := self.source.commit(places):
-            self.tell_user("commit-failed", problem)
+        told_us = self._told.time_us if self._told else BEGINNING_OF_TIME  # by this task, not by one before it
+        self._out += self._settlement.commit_to_source(told_us)
 
     def _observe(self, message: Watermark) -> None:
         """Take in how far a sink has written."""
-        if message.source in self._written_us:
-            self._written_us[message.source] = max(self._written_us[message.source], message.time_us)
-            rests = message.pause if message.status is TimeStatus.PAUSED else 0
-            self._rests_in[message.source] = sys.maxsize if message.status is TimeStatus.FINISHED else rests
+        self._sinks.on_watermark(message)
 
     def on_committed(self, number: int, now_ms: float) -> None:
         """Nothing before these offsets is read again, so receivers may drop their entries for it."""
-        if self._keeping is not None and self._keeping.number == number:
-            self.acker.on_committed(self._keeping.settled)
-            self._partitions.journal.forget({name: place.offset for name, place in self._keeping.places.items()})
-            self._keeping = None
+        settled = self._settlement.on_committed(number)
+        if settled is not None:
+            self.acker.on_committed(settled)
 
     def _say_time(self) -> None:
         """Advance this task's watermark as far as its partitions allow."""
@@ -326,10 +314,10 @@ class SourceSpout(TaskMachine):
         super()._tell(moment)
 
     def _on_rest(self) -> None:
-        if self._uncommitted:
+        if self._settlement.has_news:
             self._commit()
         text = describe_open_state(self._partitions.keeps)
-        if text and self._resumes and not self._told_of_open:
+        if text and self._partitions.ways.resumes and not self._told_of_open:
             self._told_of_open = True
             self.tell_user("open", f"{self.task.component}: {text}")
         self._commit_to_source()
@@ -337,7 +325,7 @@ class SourceSpout(TaskMachine):
     @property
     def paused(self) -> int:
         """It is at rest when it has heard that the sinks are: what they have written by then goes with its offsets."""
-        return super().paused if all(pause >= self._pause for pause in self._rests_in.values()) else 0
+        return super().paused if self._sinks.rest_in(self._pause) else 0
 
     def close(self) -> None:
         """Close the readers and the source."""

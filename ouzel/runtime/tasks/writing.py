@@ -14,9 +14,8 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.tasks.bolt import SinkEnd
-from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.runtime.tasks.refusals import Refusals
-from ouzel.runtime.tasks.source import SourceSpout
+from ouzel.runtime.tasks.source import SourceParts, SourceSpout
 
 
 class WritingSpout(SourceSpout):
@@ -27,10 +26,10 @@ class WritingSpout(SourceSpout):
     """
 
     def __init__(
-        self, setup: TaskSetup, partitions: Partitions, chain: Chain, refusals: tuple[Refusals, Refusals],
+        self, setup: TaskSetup, source: SourceParts, chain: Chain, refusals: tuple[Refusals, Refusals],
         quarantine: Quarantine, sink: SinkEnd[PendingBatch],
     ) -> None:  # fmt: skip
-        super().__init__(setup, partitions, chain, refusals, quarantine)
+        super().__init__(setup, source, chain, refusals, quarantine)
         self.sink = sink
 
     @property
