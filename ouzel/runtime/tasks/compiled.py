@@ -32,7 +32,6 @@ from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
 from ouzel.runtime.tasks.sides import load_sides
 from ouzel.runtime.tasks.source import SourceParts, SourceSpout
-from ouzel.runtime.tasks.writing import WritingSpout
 
 
 def make_compiled_task(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
@@ -84,10 +83,9 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     chain = build_chain(component.chain, settings, outputs=component.outputs)
     _load_sides(component, chain, context, setup)
     parts = SourceParts.of(setup, partitions, scan.traits.by_token)
-    given = (setup, parts, chain, refusals, Quarantine(context.in_flight))
-    if isinstance(sink := component.chain[-1], Sink):
-        return WritingSpout(*given, _sink_end(sink, chain, setup.task, context))
-    return SourceSpout(*given)
+    sink = component.chain[-1]
+    end = _sink_end(sink, chain, setup.task, context) if isinstance(sink, Sink) else None
+    return SourceSpout(setup, parts, chain, refusals, Quarantine(context.in_flight), end)
 
 
 def _finder(component: str, reads: Reads, options: dict[str, str], source: Source, context: TaskContext) -> Finds:

@@ -9,6 +9,7 @@ import polars as pl
 
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.reading import ReadBatch
+from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
@@ -27,6 +28,7 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
+from ouzel.runtime.tasks.bolt import SinkEnd
 from ouzel.runtime.tasks.committing import OffsetSettlement, Settlement, SinkProgress
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
@@ -71,6 +73,10 @@ class SourceParts(NamedTuple):
 class SourceSpout(TaskMachine):
     """One task of a spout that SQL made.
 
+    With a `sink` it also writes: nothing moves rows between source and sink, so a batch stays in the task that has read it. It is held
+    until the sink has flushed what came of it. No rows are on a link, so none can be lost but with the task, whose successor reads them
+    again and writes them under the same id.
+
     Its watermark is the least over its partitions, so a file that has not been opened yet holds time back, and so does a partition that
     cannot be reached; the partition that is furthest behind is read first.
     """
@@ -79,9 +85,10 @@ class SourceSpout(TaskMachine):
 
     def __init__(
         self, setup: TaskSetup, source: SourceParts, chain: Chain, refusals: tuple[Refusals, Refusals],
-        quarantine: Quarantine,
+        quarantine: Quarantine, sink: SinkEnd[PendingBatch] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(setup, source.settlement.commits)
+        self._sink = sink
         self.chain, self.quarantine = chain, quarantine
         chain.count_into(self.counts.counters)
         self._read_refusals, self._row_refusals = refusals
@@ -179,17 +186,73 @@ class SourceSpout(TaskMachine):
         time_us, newest_us = progress.watermark_us, progress.newest_us
         emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
         progress.emitted.append(emitted)
-        self.emit_root(made, batch.frame.height, (progress, emitted), self._tell_apart(frame_id))
+        self._send_or_write(made, batch.frame.height, (progress, emitted), frame_id)
 
-    def _tell_apart(self, frame_id: int) -> int:
-        return self.chain.tell_apart(frame_id)
+    def _send_or_write(self, made: Streams, rows: int, token: object, frame_id: int) -> None:
+        told = self.chain.tell_apart(frame_id)
+        if self._sink is None:
+            self.emit_root(made, rows, token, told)
+        else:  # under its own id, whatever was asked and answered: its rows go nowhere else, and are not written twice
+            self._write(self._sink, made, rows, token, frame_id)
+
+    def _write(self, sink: SinkEnd[PendingBatch], made: Streams, rows: int, token: object, frame_id: int) -> None:
+        """Write the frames. The batch is done when they are flushed, or at once if there is nothing to wait for."""
+        written, held = sink.written, self.acker.hold_here(rows, token, self.now_ms)
+        for _, frame in made:
+            self.counts.rows_out += frame.height
+            self._out += sink.write(frame_id, frame)
+        if self.tracked and sink.written > written:
+            sink.unflushed.append(held)
+        else:
+            self._complete(self.acker.on_handled(held))
+        self._flush_if_due()
+
+    def _flush_if_due(self) -> None:
+        if self._sink and self._sink.is_due(self.now_ms):
+            self._out += self._sink.flush(self.now_ms)
+
+    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
+        """Let go of the batches that are flushed, and pass the time that waited for them."""
+        self._begin(now_ms)
+        for held in self._sink.on_flushed(number, now_ms) if self._sink else ():
+            self._complete(self.acker.on_handled(held))
+        self._release()
+        self._flush_if_due()
+        return self._take()
+
+    def pass_time(self, moment: WatermarkStatus) -> None:
+        """A task that writes passes time when all that was written before is flushed: at the end, and in a pause, it asks for a flush."""
+        if self._sink is None:
+            super().pass_time(moment)
+            return
+        self.gate.push(self._sink.written, moment)
+        if moment.status in (TimeStatus.PAUSED, TimeStatus.FINISHED):
+            self._out += self._sink.flush(self.now_ms)
+
+    @property
+    def _settled(self) -> int:
+        return self._sink.flushed + 1 if self._sink else super()._settled
+
+    @property
+    def writer(self) -> SinkWriter | None:
+        """Its sink's."""
+        return self._sink.writer if self._sink else None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is on its way, or waits to be flushed."""
+        return super().is_at_rest and (self._sink is None or self._sink.is_at_rest)
+
+    def on_reconnected(self, now_ms: float) -> list[Instruction]:
+        """The rows of a task that writes are never on a connection."""
+        return [] if self._sink else super().on_reconnected(now_ms)
 
     def _skip(self, progress: PartitionProgress, skipped: SkippedRange) -> None:
         """Records are skipped, as if they had been handled at once. They say nothing of event time."""
         self.counts.rows_shed += skipped.end - skipped.start
         emitted = Emitted(skipped.start, skipped.end, progress.watermark_us, progress.newest_us, 0, 0, 0)
         progress.emitted.append(emitted)
-        self.emit_root([], 0, (progress, emitted), mix(progress.id, *skipped))
+        self._send_or_write([], 0, (progress, emitted), mix(progress.id, *skipped))
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
@@ -246,7 +309,7 @@ class SourceSpout(TaskMachine):
 
     def _resend(self, batches: Iterable[PendingBatch]) -> None:
         again = []
-        for held in batches:
+        for held in () if self._sink else batches:  # what is written here is never sent
             if self._settlement.is_lost(held, failed=False):
                 self._give_back(held)
             else:
@@ -271,6 +334,7 @@ class SourceSpout(TaskMachine):
             if self._settlement.has_news and not self._settlement.is_committing:
                 self._commit()
             self._commit_to_source()
+        self._flush_if_due()
 
     def _look_for_more(self) -> None:
         try:
