@@ -8,7 +8,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Waiting
 from ouzel.runtime.tasks.partitions import PartitionProgress
 
 SILENT_MS = 2_000
-"""A shorter silence is not worth a word."""
+"""Shorter silences are not reported."""
 
 NOT_OF_NOW = "its rows are not of now, so time waits for the next one, or for the end"
 NOTHING_YET = "no row so far, so time waits for the first one, or for the end"

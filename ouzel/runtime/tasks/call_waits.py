@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from ouzel.runtime.protocol.messages import Send, Stalled, Waiting
 from ouzel.runtime.protocol.task import TaskSetup
@@ -20,11 +19,9 @@ class CallWaits:
         self._setup = setup
         self.component = setup.task.component
 
-    @contextmanager
-    def outside(self) -> Iterator[None]:
+    def outside(self) -> AbstractContextManager[object]:
         """Inside, the task waits for something outside the process."""
-        with self._setup.shell.outside():
-            yield
+        return self._setup.shell.outside()
 
     def tell(self, *waiting: Waiting) -> None:
         """This is waited for, or nothing any more."""

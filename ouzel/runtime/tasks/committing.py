@@ -19,7 +19,7 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.task import Links, TaskSetup
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
 from ouzel.runtime.tasks.reading import BatchReader
-from ouzel.runtime.tasks.resuming import lasting
+from ouzel.runtime.tasks.resuming import place_to_keep
 
 
 class SinkProgress:
@@ -150,7 +150,7 @@ class OffsetSettlement(Settlement):
         places = {
             one.partition.id: found
             for one in self._reader.progress
-            if one.place and (found := lasting(one.marks, one.place.offset, one.emitted_to, keeps, closed_us))
+            if one.place and (found := place_to_keep(one.marks, one.place.offset, one.emitted_to, keeps, closed_us))
         }
         problem = self._partitions.source.commit(places)
         return [Event("commit-failed", problem)] if problem else []

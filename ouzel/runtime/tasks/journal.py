@@ -1,9 +1,14 @@
 """Where a spout's batches were cut, so that after a crash it cuts them there again.
 
-A source gives what is there, so what is read twice may be cut otherwise; a receiver knows a replay by its frame, that is, by its cut.
-Each cut is written down before the batch leaves, and event time before it is told: a spout that dies in a pause reads nothing, and must
-not know less of time than it has told some of its receivers, who closed windows on that word. A file in the page cache outlives a killed
-process, though not its host: there a replay may be cut anew, and is then handled at least once.
+A source gives what is there at the moment, so the same rows may be cut otherwise when they are read again. A receiver recognises a replay
+by the id of its frame, and that comes of the cut. Two invariants follow:
+
+- A cut is written down before its batch leaves the task.
+- A watermark is written down before it is sent. A spout that is started again in a pause reads nothing, so it learns no time. If it knew
+  less of time than its predecessor had sent, receivers would already have closed windows that its rows still go into.
+
+A file in the page cache outlives a killed process, but not its host. After the host has gone a replay may be cut anew, and is then handled
+at least once.
 """
 
 from __future__ import annotations
@@ -34,11 +39,10 @@ _TIME = struct.Struct("<q")
 
 
 class Journal(Protocol):
-    """The batch boundaries of one spout task, oldest first, and the last watermark that it has sent, in microseconds."""
+    """The batch boundaries of one spout task, oldest first, and its watermark."""
 
-    @property
-    def time_us(self) -> int:
-        """The last watermark that this process, or one before it, has sent."""
+    time_us: int
+    """The last watermark, in microseconds, that this process or one before it has sent."""
 
     def tell(self, time_us: int) -> None:
         """This watermark is about to be sent."""
@@ -53,7 +57,7 @@ class Journal(Protocol):
         """What ends at or before these offsets will never be read again."""
 
 
-class MemoryJournal:
+class MemoryJournal(Journal):
     """A journal for the simulator, which keeps it over the tasks it kills."""
 
     def __init__(self) -> None:
@@ -61,19 +65,15 @@ class MemoryJournal:
         self.time_us = BEGINNING_OF_TIME
 
     def tell(self, time_us: int) -> None:
-        """See Journal."""
         self.time_us = time_us
 
     def cuts(self) -> list[BatchBoundaries]:
-        """See Journal."""
         return list(self._cuts)
 
     def note(self, cut: BatchBoundaries) -> None:
-        """See Journal."""
         self._cuts.append(cut)
 
     def forget(self, committed: Mapping[str, int]) -> None:
-        """See Journal."""
         self._cuts = [cut for cut in self._cuts if cut.end > committed.get(cut.partition, -1)]
 
 

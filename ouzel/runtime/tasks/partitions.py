@@ -103,7 +103,7 @@ class PartitionProgress:
             self.place = Place(
                 first.end, first.newest_us, known.read + first.read, known.acked + first.rows, known.bad + first.bad
             )
-            self.marks.acked(first.end, first.newest_us)
+            self.marks.on_acked(first.end, first.newest_us)
             moved = True
         return moved
 
@@ -328,7 +328,7 @@ class Partitions:
         progress.place = self.places.get(name)
         if progress.place:
             progress.resumed, progress.newest_us = True, progress.place.newest_us
-            progress.marks.acked(progress.place.offset, progress.newest_us)
+            progress.marks.on_acked(progress.place.offset, progress.newest_us)
         return progress
 
     def _cuts_left(self) -> dict[str, list[BatchBoundaries]]:

@@ -1,4 +1,4 @@
-"""What one run leaves to the next beside its offsets, for state dies with a run.
+"""What one run leaves to the next besides its offsets. State does not survive a run.
 
 An offset is given to the source to keep only when every row before it lies in windows that are closed, and written. With it goes a note:
 how far windows had closed, so that the next run does not answer them again, and how far this one had read, so that rows which are read
@@ -84,16 +84,19 @@ class StatelessPrefix:
         self._marks: deque[tuple[int, int]] = deque()
         self.offset = first
 
-    def acked(self, offset: int, newest_us: int) -> None:
-        """All before `offset` is acked, and no row of it is newer. Of many marks every second one will do: the others wait longer."""
+    def on_acked(self, offset: int, newest_us: int) -> None:
+        """All before `offset` is acked, and no row of it is newer than `newest_us`.
+
+        There may be very many marks while a window is open for long. Then every second one is dropped: the prefix grows in longer steps.
+        """
         if self._marks and self._marks[-1][1] == newest_us:
             self._marks.pop()
         self._marks.append((offset, newest_us))
         if len(self._marks) > _MARKS_MAX:
             self._marks = deque(list(self._marks)[1::2])
 
-    def pass_over(self, answered_us: int) -> None:
-        """No window that is open has rows older than that time."""
+    def on_answered(self, answered_us: int) -> None:
+        """No open window has rows older than that time: the prefix grows over the marks before it."""
         while self._marks and self._marks[0][1] < answered_us:
             self.offset = self._marks.popleft()[0]
 
@@ -123,7 +126,7 @@ def _moment(time_us: int) -> str:
     return str(datetime(1970, 1, 1) + timedelta(microseconds=time_us))
 
 
-def lasting(marks: StatelessPrefix, acked: int, read: int, keeps: Keeps, closed_us: int) -> Committed | None:
+def place_to_keep(marks: StatelessPrefix, acked: int, read: int, keeps: Keeps, closed_us: int) -> Committed | None:
     """What the source is to keep of a partition that is read and acked so far, when the sinks have written all up to `closed_us`."""
     if keeps.forever:
         return None
@@ -132,7 +135,7 @@ def lasting(marks: StatelessPrefix, acked: int, read: int, keeps: Keeps, closed_
     if closed_us == END_OF_TIME:
         return Committed(acked, ENDED)
     if closed_us > BEGINNING_OF_TIME:
-        marks.pass_over(keeps.answered(closed_us))
+        marks.on_answered(keeps.answered(closed_us))
     if marks.offset is None:
         return None
     return Committed(marks.offset, json.dumps({"windows": str(keeps), "closed_us": closed_us, "read": read}))
