@@ -12,9 +12,8 @@ from ouzel.connectors.dead_letters import RefusedRecord, rows_as_json
 from ouzel.connectors.reading import ReadBatch
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.origins import place_of
-from ouzel.runtime.tasks.refusals import GO_ON
+from ouzel.runtime.tasks.refusals import GO_ON, TaskPart
 
 Result = TypeVar("Result")
 
@@ -47,10 +46,10 @@ def poison_records(
     ]
 
 
-def name_task(machine: TaskMachine, chain: Chain) -> str:
+def name_task(part: TaskPart, chain: Chain) -> str:
     """The task's component, and the user's functions that it calls."""
     called = ", ".join(call for operator in chain.operators for call in operator.calls)
-    return f"'{machine.task.component}'" + (f", which calls {called}," if called else "")
+    return f"'{part.task.component}'" + (f", which calls {called}," if called else "")
 
 
 def _reason(task: str, deaths: int) -> str:

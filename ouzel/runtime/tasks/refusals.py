@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
+from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.tasks.context import TaskContext
 
 SHOWN = 200
@@ -50,27 +52,37 @@ class Refusals:
             write_dead_letters(self.path, records)
 
 
+class TaskPart(Protocol):
+    """A task's machine, or a part of it that speaks for it."""
+
+    task: Task
+    counts: TaskMetrics
+
+    def tell_user(self, kind: str, text: str, count: int = 1) -> None:
+        """Have this reported to the user."""
+
+
 def row_refusals(context: TaskContext) -> Refusals:
     """What a topology's settings say of rows that cannot be computed."""
     settings = context.topology.settings
     return Refusals(settings.error_policy, context.directory / settings.dead_letter_path)
 
 
-def refuse_records(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:
+def refuse_records(part: TaskPart, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:
     """Count a task's refused records, carry out the policy, and tell the user of the first.
 
     Raises:
         BadRecord, ConnectorError: as Refusals.take.
     """
     if records:
-        machine.counts.rows_bad += len(records)
-        refusals.take(records, machine.task.component)
-        machine.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
+        part.counts.rows_bad += len(records)
+        refusals.take(records, part.task.component)
+        part.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
 
 
-def take_uncomputed(machine: TaskMachine, chain: Chain) -> list[RefusedRecord]:
+def take_uncomputed(part: TaskPart, chain: Chain) -> list[RefusedRecord]:
     """The rows that a task's chain could not compute since the last call."""
     return [
-        RefusedRecord(machine.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
+        RefusedRecord(part.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
         for row in chain.take_refused()
     ]

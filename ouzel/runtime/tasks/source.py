@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
-import polars as pl
-
-from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.reading import ReadBatch
 from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import OuzelError
-from ouzel.planner.settings import BadRecordPolicy
-from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
+from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
     RESUMED,
-    UNKNOWN_FIELD,
     Fail,
     Instruction,
     TimeStatus,
@@ -30,12 +25,11 @@ from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.tasks.bolt import SinkEnd
 from ouzel.runtime.tasks.committing import OffsetSettlement, Settlement, SinkProgress
-from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
+from ouzel.runtime.tasks.computing import BatchComputer
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
-from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts, without_poison
 from ouzel.runtime.tasks.queue import ItemSettlement
 from ouzel.runtime.tasks.reading import BatchReader
-from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
+from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption
 from ouzel.runtime.tasks.shedding import SkippedRange
 from ouzel.runtime.tasks.source_time import SourceTime
@@ -89,9 +83,8 @@ class SourceSpout(TaskMachine):
     ) -> None:  # fmt: skip
         super().__init__(setup, source.settlement.commits)
         self._sink = sink
-        self.chain, self.quarantine = chain, quarantine
-        chain.count_into(self.counts.counters)
-        self._read_refusals, self._row_refusals = refusals
+        self.chain = chain
+        self._computer = BatchComputer(setup, chain, refusals, quarantine, source.partitions.answered_us)
         self._partitions, self._reader, self._sinks, self._settlement = source
         self._time = SourceTime(setup, source.partitions, source.reader, chain.is_timed)
         self.limit = PendingLimit(setup.settings)
@@ -100,9 +93,7 @@ class SourceSpout(TaskMachine):
         self._paused_ms = 0.0
         self._commit_at = 0.0
         self._told_of_open = False
-        self._answered = 0
-        self._answered_us = source.partitions.answered_us
-        if self._answered_us is not None:
+        if source.partitions.answered_us is not None:
             self.counts.began_us = source.partitions.past.closed_us
         if not setup.epoch:
             self._tell_of_resumption()
@@ -171,22 +162,15 @@ class SourceSpout(TaskMachine):
                 self._emit(progress, batch)
 
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
-        read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
-        self.counts.rows_in += read
-        unread = [RefusedRecord.of(bad) for bad in batch.bad]
-        refuse_records(self, self._read_refusals, unread)
-        for note in batch.notes:
-            self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
-        if self._answered_us is not None:
-            self.chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
-        frame_id = mix(progress.id, batch.start, batch.end)
-        made = self._compute(progress, batch, frame_id) if batch.frame.height else []
-        self._count_answered()
-        bad = self.counts.rows_bad - bad_before
-        time_us, newest_us = progress.watermark_us, progress.newest_us
-        emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
+        bad_before, frame_id = self.counts.rows_bad, mix(progress.id, batch.start, batch.end)
+        try:
+            made = self._computer.compute(progress, batch, frame_id, self.wall_us)
+        finally:
+            self._out += self._computer.take_events()
+        rows, read, bad = batch.frame.height, batch.frame.height + len(batch.bad), self.counts.rows_bad - bad_before
+        emitted = Emitted(batch.start, batch.end, progress.watermark_us, progress.newest_us, read, rows, bad)
         progress.emitted.append(emitted)
-        self._send_or_write(made, batch.frame.height, (progress, emitted), frame_id)
+        self._send_or_write(made, rows, (progress, emitted), frame_id)
 
     def _send_or_write(self, made: Streams, rows: int, token: object, frame_id: int) -> None:
         told = self.chain.tell_apart(frame_id)
@@ -253,48 +237,6 @@ class SourceSpout(TaskMachine):
         emitted = Emitted(skipped.start, skipped.end, progress.watermark_us, progress.newest_us, 0, 0, 0)
         progress.emitted.append(emitted)
         self._send_or_write([], 0, (progress, emitted), mix(progress.id, *skipped))
-
-    def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
-        frame, partition = batch.frame, progress.partition.id
-        poison = self.quarantine.poison_of(frame_id)
-        if self._row_refusals.fails:  # refuse before the rest is handled: other rows of the batch may be poison, too
-            self._refuse_poison(poison, batch, partition)
-        made = merge_streams(process_in_parts(self.quarantine, frame_id, frame, lambda rows: self._see(progress, rows)))
-        computed = without_poison(poison, batch, partition) if poison else batch
-        most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
-        refuse_records(
-            self,
-            self._row_refusals,
-            locate_records(take_uncomputed(self, self.chain), self.chain, computed, partition, most),
-        )
-        self._refuse_poison(poison, batch, partition)
-        return made
-
-    def _refuse_poison(self, poison: Mapping[int, int], batch: ReadBatch, partition: str) -> None:
-        name = name_task(self, self.chain)
-        refuse_records(
-            self,
-            self._row_refusals,
-            poison_records(poison, batch.frame, name, lambda row: place_of(batch, partition, row)),
-        )
-
-    def _see(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
-        """Process these rows, and note the event time that they show."""
-        made, sight = self.chain.process(part), self.chain.sight
-        if sight is not None:
-            progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
-            progress.newest_us = max(progress.newest_us, sight.newest_us)
-            progress.lag.observe(self.wall_us, sight)
-        return made
-
-    def _count_answered(self) -> None:
-        answered, self._answered = self.chain.answered - self._answered, self.chain.answered
-        if answered:
-            text = f"{self.task.component}: rows that were read again are of windows that the run before has answered"
-            self.tell_user("answered", text, answered)
-        late, self.counts.rows_late = self.chain.late - self.counts.rows_late, self.chain.late
-        if late:
-            self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)
 
     def _on_completion(self, held: PendingBatch) -> None:
         self._out += self._settlement.on_acked(held)
