@@ -149,9 +149,9 @@ def test_no_description_is_said_in_one_sentence(tmp_path: Path) -> None:
 
 
 def test_who_feeds_whom_and_who_is_last(job: RunDescription) -> None:
-    assert job.feeders() == {1: (), 2: (), 3: (1, 2), 4: (1, 2), 5: (3, 4)}
-    assert job.sinks() == {5}
-    assert job.places() == {1: 1, 2: 2, 3: 1, 4: 2, 5: 1}
+    assert job.placement.feeders() == {1: (), 2: (), 3: (1, 2), 4: (1, 2), 5: (3, 4)}
+    assert job.placement.sinks() == {5}
+    assert job.placement.places() == {1: 1, 2: 2, 3: 1, 4: 2, 5: 1}
 
 
 def test_a_directory_too_deep_for_sockets_is_refused(tmp_path: Path) -> None:

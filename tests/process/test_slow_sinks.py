@@ -63,8 +63,8 @@ def read_all(pipe: int, handle: HeronHandle) -> bytes:
 
 def last_beat(handle: HeronHandle) -> Callable[[], float]:
     """Tells when the process of the only sink last said that it lives, in milliseconds."""
-    (sink,) = handle.job.sinks()
-    container = handle.job.places()[sink]
+    (sink,) = handle.job.placement.sinks()
+    container = handle.job.placement.places()[sink]
     slot = list(mains(handle.job, container)).index(f"instance-{sink}")
     beats = Heartbeats(handle.job.container(container) / "heartbeats")
     return lambda: beats.last(slot)[0]

@@ -32,6 +32,7 @@ from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Task, Topology
+from ouzel.runtime.protocol.cluster.placement import Placement
 
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
@@ -61,13 +62,18 @@ class RunDescription:
     tcp: bool = False
     detached: bool = False
 
+    @property
+    def placement(self) -> Placement:
+        """Where its tasks are, and who sends rows to whom."""
+        return Placement(self.topology, self.packing)
+
     def container(self, number: int) -> Path:
         """The directory of one container."""
         return self.home / f"container-{number}"
 
     def tasks_in(self, container: int) -> tuple[Task, ...]:
         """The tasks that live in a container."""
-        return next((one.tasks for one in self.packing.containers if one.id == container), ())
+        return self.placement.tasks_in(container)
 
     def title(self, container: int, process: str) -> str:
         """What `ps` and `top` show of a container's process; people read it, nothing looks a process up by it."""
@@ -75,34 +81,6 @@ class RunDescription:
             f"instance-{task.id}": f"instance {task.component}[{task.index}]" for task in self.tasks_in(container)
         }
         return f"ouzel: {self.topology.name} · container {container} · {instances.get(process, process)}"
-
-    def places(self) -> dict[int, int]:
-        """Task id to container."""
-        return {task.id: one.id for one in self.packing.containers for task in one.tasks}
-
-    def feeders(self) -> dict[int, tuple[int, ...]]:
-        """Task id to the tasks whose rows it gets."""
-        tasks = self.topology.tasks()
-        upstream = {part.name: {link.component for link in part.inputs} for part in self.topology.components}
-        return {task.id: tuple(one.id for one in tasks if one.component in upstream[task.component]) for task in tasks}
-
-    def holders(self) -> dict[int, tuple[int, ...]]:
-        """Task id to all tasks before it: who may hold what is on its way to it."""
-        feeders = self.feeders()
-        found: dict[int, tuple[int, ...]] = {}
-        for task in feeders:
-            before, todo = set[int](), list(feeders[task])
-            while todo:
-                if (one := todo.pop()) not in before:
-                    before.add(one)
-                    todo += feeders[one]
-            found[task] = tuple(sorted(before))
-        return found
-
-    def sinks(self) -> frozenset[int]:
-        """The tasks of components whose streams nobody reads: when they have finished, so has the topology."""
-        read = {link.component for part in self.topology.components for link in part.inputs}
-        return frozenset(task.id for task in self.topology.tasks() if task.component not in read)
 
     def token(self) -> bytes:
         """What a peer shows to prove that it knows the key."""

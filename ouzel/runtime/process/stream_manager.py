@@ -51,13 +51,15 @@ class StreamManager:
         settings = job.topology.settings
         self._job, self._container, self._life, self._incarnation = job, container, life, incarnation
         self._tracked = settings.delivery is Delivery.AT_LEAST_ONCE
-        self._holders = job.holders()
+        self._holders = job.placement.holders()
         limit = _LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
         self._tasks = {task.id: TaskLink(task.id, limit) for task in job.tasks_in(container)}
         self._peers = {one.id: PeerLink(-one.id, limit) for one in job.packing.containers if one.id != container}
-        remote = {task: self._peers[place] for task, place in job.places().items() if place != container}
+        remote = {task: self._peers[place] for task, place in job.placement.places().items() if place != container}
         self._routes: dict[int, Link] = {**remote, **self._tasks}
-        self._pressure = Pressure(self._feeders(), settings.high_watermark_bytes, settings.low_watermark_bytes)
+        self._pressure = Pressure(
+            job.placement.feeders_by_link(container), settings.high_watermark_bytes, settings.low_watermark_bytes
+        )
         self._pauses = {task: Pause() for task in self._tasks}
         self._received: dict[tuple[int, int], int] = {}
         self._dirty: set[Link] = set()
@@ -244,15 +246,6 @@ class StreamManager:
             self._dirty.add(link)
 
     # Back-pressure
-
-    def _feeders(self) -> dict[int, tuple[int, ...]]:
-        """Link -> those who feed it: all feeders of a local task; of another container, the local tasks that feed any task there."""
-        feeders, places = self._job.feeders(), self._job.places()
-        by_link = {task: feeders[task] for task in self._tasks}
-        for peer in self._peers:
-            fed_from = {feeder for task, place in places.items() if place == peer for feeder in feeders[task]}
-            by_link[-peer] = tuple(sorted(fed_from & set(self._tasks)))
-        return by_link
 
     def _press(self, tells: Iterable[Tell]) -> None:
         for tell in tells:

@@ -1,0 +1,205 @@
+"""The topology master's machine: who belongs to the topology, how it stands, and when it ends.
+
+Invariant: a topology master can die at any time and the next one loses nothing. Stream managers register again, metrics managers hand in
+all reports again (reports are cumulative), and what users have asked is stored outside (`execution_state`). So versions of the plan must
+not be used twice: the first version comes from outside, and must be higher than that of any topology master before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ouzel.planner.settings import Delivery
+from ouzel.runtime.observe.ending import Ending
+from ouzel.runtime.observe.totals import ReportedUpTo, Totals
+from ouzel.runtime.protocol.cluster.placement import Placement
+from ouzel.runtime.protocol.membership import Member, Membership
+from ouzel.runtime.run import LOSSES, RunState
+from ouzel.runtime.wire import wire_pb2
+
+_ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
+
+
+class ClientRequest(Enum):
+    """What clients ask: pause, and end when at rest; pause; go on; have all tasks report anew."""
+
+    STOP = "stop"
+    DEACTIVATE = "deactivate"
+    ACTIVATE = "activate"
+    LOOK = "look"
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """Instruction: who registers does not belong here; `reason` is one sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class SendPlan:
+    """Instruction: the plan has changed; send `TopologyMasterMachine.plan` to all members."""
+
+
+@dataclass(frozen=True)
+class StoreRequest:
+    """Instruction: store `TopologyMasterMachine.execution_state` where the next topology master finds it, then answer the request."""
+
+
+@dataclass(frozen=True)
+class TellClients:
+    """Instruction: tell those who watch how the topology stands now."""
+
+
+MasterInstruction = Refuse | SendPlan | StoreRequest | TellClients
+
+
+class TopologyMasterMachine:
+    """One topology master, from its start.
+
+    Args:
+        placement: the topology and its packing plan.
+        version: the plan's first version.
+        execution_state: what the topology master before this one had stored; empty if there was none.
+    """
+
+    def __init__(self, placement: Placement, version: int, execution_state: bytes = b"") -> None:
+        settings = placement.topology.settings
+        self._containers, self._sinks = placement.containers, placement.sinks()
+        self._everyone = frozenset(task.id for task in placement.topology.tasks())
+        self._membership = Membership(self._containers, version)
+        untracked = settings.delivery is Delivery.AT_MOST_ONCE
+        self._totals = Totals(placement.spouts(), self._sinks, frozenset(LOSSES if untracked else ()))
+        self._ending = Ending(self._sinks, self._everyone, settings.hang_timeout_ms)
+        self._reports: dict[int, wire_pb2.ContainerReport] = {}
+        self._draining, self._pause = _parse_request(execution_state)
+        self.state = RunState.STARTING
+        self.reason = ""
+
+    # What happens.
+
+    def on_register(self, member: Member) -> list[MasterInstruction]:
+        """A stream manager says that it is there."""
+        if not self._membership.registered(member):
+            return [Refuse(f"there is no container {member.container} in this topology")]
+        return [SendPlan()]
+
+    def on_leave(self, member: Member) -> list[MasterInstruction]:
+        """The connection of a stream manager is lost."""
+        self._membership.left(member)
+        return [SendPlan()]
+
+    def on_report(self, report: wire_pb2.ContainerReport, now_ms: float) -> list[MasterInstruction]:
+        """How a container stands. The report is taken over, and loses its tasks."""
+        before = self.news
+        for task in report.tasks:
+            self._totals.take(task)
+        del report.tasks[:]
+        self._reports[report.container] = report
+        instructions: list[MasterInstruction] = []
+        if self._totals.holds:
+            # A loss is told when all spouts have reported behind it, so each is asked to report anew.
+            instructions = self._announce(now_ms)
+            self._totals.hold_until(self.version)
+        self._move_on(now_ms)
+        return instructions if self.news == before else [*instructions, TellClients()]
+
+    def on_own_report(self, report: wire_pb2.ContainerReport) -> None:
+        """How the topology master's own container stands: it is told of in the status, and nothing follows from it."""
+        self._reports[report.container] = report
+
+    def on_request(self, request: ClientRequest, now_ms: float) -> list[MasterInstruction]:
+        """A client asks something; the answer is `version`, the plan that says so."""
+        match request:
+            case ClientRequest.STOP | ClientRequest.DEACTIVATE:
+                self._draining = self._draining or request is ClientRequest.STOP
+                self._pause = self._pause or self.version + 1
+            case ClientRequest.ACTIVATE:
+                self._pause = self._pause if self._draining else 0
+            case ClientRequest.LOOK:
+                return self._announce(now_ms)
+        return [StoreRequest(), *self._announce(now_ms)]
+
+    # How it stands.
+
+    @property
+    def version(self) -> int:
+        """That of the plan."""
+        return self._membership.version
+
+    @property
+    def plan(self) -> wire_pb2.PhysicalPlan:
+        """Who is there, and whether the topology is paused."""
+        managers = [
+            wire_pb2.StreamManager(
+                container=member.container,
+                incarnation=member.incarnation,
+                address=wire_pb2.Address(host=member.host, port=member.port, path=member.path),
+            )
+            for member in self._membership.members
+        ]
+        return wire_pb2.PhysicalPlan(version=self.version, stream_managers=managers, pause=self._pause)
+
+    @property
+    def execution_state(self) -> bytes:
+        """How the topology has ended, or else what users have asked, for the topology master after this one."""
+        if self.has_ended:
+            return self.state.value.encode()
+        pausing = b"draining %d" if self._draining else b"paused %d"
+        return pausing % self._pause if self._pause else b"running"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the topology has."""
+        return self.state in _ENDED
+
+    @property
+    def news(self) -> tuple[object, ...]:
+        """What clients are told of at once when it changes."""
+        return self.state, self._totals.heard_of(self._everyone)
+
+    @property
+    def known(self) -> ReportedUpTo:
+        """What whoever gets `status` now knows afterwards."""
+        return self._totals.told
+
+    def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
+        """How the topology stands; of ranges and events what is not known."""
+        if self.has_ended:
+            self._totals.tell_all()
+        status = self._totals.status(now_ms, known)
+        status.state, status.reason = self.state.value, self.reason
+        status.plan = self._totals.heard_of(self._everyone)
+        reports = [self._reports[container] for container in sorted(self._reports)]
+        status.restarts = sum(report.restarts for report in reports)
+        status.deaths.extend(death for report in reports for death in report.deaths)
+        managers = [one for report in reports for one in report.stream_managers]
+        status.back_pressure = any(manager.slow for manager in managers)
+        return status
+
+    def _announce(self, now_ms: float) -> list[MasterInstruction]:
+        """A new plan for everyone, although the members are the same: each task answers it with a report."""
+        self._membership.version += 1
+        self._move_on(now_ms)
+        return [SendPlan(), TellClients()]
+
+    def _move_on(self, now_ms: float) -> None:
+        """The state that the latest reports lead to. An end is final."""
+        if self.has_ended:
+            return
+        failed = self._totals.failed or next((one.failed for one in self._reports.values() if one.failed), "")
+        if failed:
+            self.state, self.reason = RunState.FAILED, failed
+        elif self._ending.is_over(self._totals, now_ms):
+            self.state = RunState.FINISHED
+        elif self._pause and self._totals.have_paused(self._everyone, self._pause):
+            self.state = RunState.STOPPED if self._draining else RunState.PAUSED
+        elif self._reports.keys() >= self._containers:
+            self.state = RunState.RUNNING
+
+
+def _parse_request(execution_state: bytes) -> tuple[bool, int]:
+    """Whether the topology is to end when it has come to rest, and the number of the pause that it is in."""
+    state, _, pause = execution_state.partition(b" ")
+    return state == b"draining", int(pause) if state in (b"draining", b"paused") else 0

@@ -1,0 +1,60 @@
+"""The topology master's service goes on while what it stores things in is slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, cast
+
+from ouzel.runtime.process.topology_master import TopologyMaster
+from ouzel.runtime.protocol.cluster.placement import Placement
+from ouzel.runtime.protocol.cluster.topology_master import TopologyMasterMachine
+from ouzel.runtime.wire.wire_pb2 import ContainerReport, PlanRequest
+from tests.process.topologies import numbers, packed
+
+
+class SlowStore:
+    """Keeps the last text; the first call waits until it may go on."""
+
+    def __init__(self) -> None:
+        self.asked, self.goes_on = Event(), Event()
+        self.text = b""
+
+    def __call__(self, text: bytes) -> None:
+        self.asked.set()
+        assert self.goes_on.wait(60)
+        self.text = text
+
+
+def served(store: SlowStore) -> TopologyMaster:
+    topology = numbers(Path())
+    machine = TopologyMasterMachine(Placement(topology, packed(topology, 2)), 1)
+    return TopologyMaster(machine, store, ContainerReport, lambda: 0.0)
+
+
+def test_reports_are_taken_while_a_request_waits_for_the_state_manager() -> None:
+    """It was stored under the lock of all calls, and under that of the process's sign of life: the master was killed as one that hangs."""
+    master = served(store := SlowStore())
+    pause = Thread(target=lambda: master.Deactivate(PlanRequest(), cast(Any, None)), daemon=True)
+    pause.start()
+    assert store.asked.wait(60)
+    master.Publish(ContainerReport(container=1, restarts=3), cast(Any, None))
+    assert master.status().restarts == 3
+    store.goes_on.set()
+    pause.join()
+    assert store.text == b"paused 2"
+
+
+def test_what_was_asked_last_is_what_is_stored_last() -> None:
+    master = served(store := SlowStore())
+    calls = [
+        Thread(target=lambda: master.Deactivate(PlanRequest(), cast(Any, None)), daemon=True),
+        Thread(target=lambda: master.Activate(PlanRequest(), cast(Any, None)), daemon=True),
+    ]
+    calls[0].start()
+    assert store.asked.wait(60)
+    calls[1].start()
+    store.goes_on.set()
+    for call in calls:
+        call.join()
+    assert store.text == b"running"
