@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 from ouzel.runtime.process.gateway import Gateway
-from ouzel.runtime.process.hub import INTRODUCTION_LOOKS, INTRODUCTION_S, Hub
 from ouzel.runtime.wire import wire_pb2
 
 
@@ -17,20 +15,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def test_a_stranger_is_let_go_when_the_clock_says_so() -> None:
-    hub = Hub(lambda connection, frames: None, clock := Clock())
-    here, there = socket.socketpair()
-    hub.add(here)
-    for clock.now in (0.0, 1e3 * INTRODUCTION_S):
-        for _ in range(2 * INTRODUCTION_LOOKS):
-            hub.drop_strangers()
-        assert hub.connections(), "however often somebody looks, no time has passed"
-    clock.now += 1
-    hub.drop_strangers()
-    assert not hub.connections()
-    there.close()
 
 
 def test_a_gateway_beats_twice_in_the_time_of_a_beat(tmp_path: Path) -> None:

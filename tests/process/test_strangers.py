@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.cluster.state import open_state
-from ouzel.runtime.process.hub import STRANGERS_MAX
 from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.protocol.cluster.links import STRANGERS_MAX
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import PREFIX, pack_header
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub

@@ -1,4 +1,4 @@
-"""All connections of a stream manager on one epoll: what arrives is handed on by the round, what waits is written once a round."""
+"""All connections of a stream manager on one epoll: what arrives is told to its machine, what waits is written once a round."""
 
 from __future__ import annotations
 
@@ -9,51 +9,41 @@ import socket
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ouzel.runtime.process.links import Link
-from ouzel.runtime.protocol.handshake import Acceptor, Dialer
+from ouzel.runtime.protocol.cluster.links import Link, Session
+from ouzel.runtime.protocol.cluster.stream_manager import (
+    Close,
+    Dial,
+    SayNow,
+    StreamManagerInstruction,
+    StreamManagerMachine,
+)
 from ouzel.runtime.wire.stream import FRAME_BYTES_MAX, STRANGERS_BYTES_MAX, Closed, Frame, Inbound
 
 SOCKET_BYTES = 1 << 20
 
-STRANGERS_MAX = 64
-"""Connections that have not been introduced."""
-
-INTRODUCTION_S, INTRODUCTION_LOOKS = 5.0, 100
-"""Whoever has not introduced himself after so long, and so many looks, is let go: with less than that this process, or his, had no core."""
-
 
 class Connection:
-    """An open connection; whoever uses the hub notes in `link` or `sender` who is at the other end."""
+    """The socket of a session."""
 
-    def __init__(self, connection: socket.socket, opened_ms: float) -> None:
-        self.socket, self.inbound = connection, Inbound(STRANGERS_BYTES_MAX)
-        self.trusted = False
-        self.opened_ms, self.looks = opened_ms, 0
-        self.dialer: Dialer | None = None
-        self.acceptor: Acceptor | None = None
-        self.claims = (0, 0)
-        self.link: Link | None = None
-        self.sender: tuple[int, int] | None = None
-        self.acknowledged = 0
+    def __init__(self, connection: socket.socket, session: Session) -> None:
+        self.socket, self.session = connection, session
+        self.inbound = Inbound(STRANGERS_BYTES_MAX)
         self.watched = select.EPOLLIN
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
         if connection.family == socket.AF_INET:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def trust(self) -> None:
-        """The other end has been introduced: large frames are read from now on."""
-        self.trusted, self.inbound.limit = True, FRAME_BYTES_MAX
-
 
 class Hub:
-    """Connections by file descriptor. `received` gets the frames of each read. `clock` gives milliseconds."""
+    """Connections, by file descriptor and by session. `clock` gives milliseconds."""
 
-    def __init__(self, received: Callable[[Connection, list[Frame]], None], clock: Callable[[], float]) -> None:
-        self._received, self._clock = received, clock
+    def __init__(self, machine: StreamManagerMachine, clock: Callable[[], float]) -> None:
+        self._machine, self._clock = machine, clock
         self._epoll = select.epoll()
         self._listeners: dict[int, socket.socket] = {}
         self._connections: dict[int, Connection] = {}
+        self._by_session: dict[Session, Connection] = {}
         self._closed_bytes = 0
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._epoll.register(self._wake, select.EPOLLIN)
@@ -86,53 +76,37 @@ class Hub:
                 os.eventfd_read(self._wake)
             elif descriptor in self._listeners:
                 with contextlib.suppress(OSError):
-                    self.add(self._listeners[descriptor].accept()[0])
-                self.drop_strangers()
+                    self._add(self._listeners[descriptor].accept()[0])
+                self.carry_out(self._machine.drop_strangers(self._clock()))
         return bool(events)
 
-    def add(self, opened: socket.socket) -> Connection:
-        """Take over an open socket."""
-        connection = Connection(opened, self._clock())
-        self._connections[opened.fileno()] = connection
-        self._epoll.register(opened, select.EPOLLIN)
-        return connection
+    def on_dialled(self, dial: Dial, opened: socket.socket) -> None:
+        """Take over the socket of a connection that was dialled."""
+        self._machine.on_dialled(dial, self._add(opened).session)
 
-    def drop_strangers(self) -> None:
-        """Whoever does not introduce itself soon is let go, and so is the one that has waited longest when there are many."""
-        strangers = [one for one in self._connections.values() if not one.trusted]
-        late = self._clock() - 1e3 * INTRODUCTION_S
-        for connection in strangers:
-            connection.looks += 1
-            is_late = connection.opened_ms < late and connection.looks > INTRODUCTION_LOOKS
-            if is_late or len(strangers) > STRANGERS_MAX:
-                self.drop(connection)
-                strangers = strangers[1:]
-
-    def drop(self, connection: Connection) -> None:
-        """Close a connection; what waits for the other end stays in its link."""
-        if self._connections.pop(connection.socket.fileno(), None) is None:
-            return
-        with contextlib.suppress(OSError):
-            self._epoll.unregister(connection.socket)
-        connection.socket.close()
-        self._closed_bytes += connection.inbound.bytes
-        if connection.link is not None and connection.link.connection is connection.socket:
-            connection.link.connection = None
+    def carry_out(self, instructions: Iterable[StreamManagerInstruction]) -> None:
+        """Do what the machine says; of connections that are closed nothing."""
+        for instruction in instructions:
+            connection = self._by_session.get(instruction.session)
+            match instruction:
+                case _ if connection is None:
+                    pass
+                case SayNow(_, frame):
+                    with contextlib.suppress(OSError):
+                        connection.socket.send(frame)
+                case Close():
+                    self._drop(connection)
 
     def flush(self, links: Iterable[Link]) -> None:
         """Write what the sockets take; what they do not take goes when they are ready again."""
         for link in links:
-            connection = self._connections.get(link.connection.fileno()) if link.connection is not None else None
-            if connection is not None:
-                self._flush(connection, link)
+            if link.session is not None:
+                self._flush(self._by_session[link.session], link)
 
-    def connections(self) -> list[Connection]:
-        """Those that are open."""
-        return list(self._connections.values())
-
-    def is_linked(self, link: Link) -> bool:
-        """Whether a connection for this link is open, or on its way to be."""
-        return any(connection.link is link for connection in self._connections.values())
+    def arriving(self) -> list[int]:
+        """The tasks for which a frame is amid arriving, from somebody who has been introduced."""
+        looks = (one.inbound.arriving() for one in self._connections.values() if one.session.trusted)
+        return [task for task in looks if task is not None]
 
     def received_bytes(self) -> int:
         """Bytes received since the start."""
@@ -144,24 +118,46 @@ class Hub:
         self._listeners[listener.fileno()] = listener
         self._epoll.register(listener, select.EPOLLIN)
 
+    def _add(self, opened: socket.socket) -> Connection:
+        connection = Connection(opened, self._machine.on_connected(self._clock()))
+        self._connections[opened.fileno()] = self._by_session[connection.session] = connection
+        self._epoll.register(opened, select.EPOLLIN)
+        return connection
+
+    def _drop(self, connection: Connection) -> None:
+        """Close a connection."""
+        if self._connections.pop(connection.socket.fileno(), None) is None:
+            return
+        del self._by_session[connection.session]
+        with contextlib.suppress(OSError):
+            self._epoll.unregister(connection.socket)
+        connection.socket.close()
+        self._closed_bytes += connection.inbound.bytes
+        self._machine.on_closed(connection.session)
+
     def _ready(self, connection: Connection, mask: int) -> None:
-        if mask & select.EPOLLOUT and connection.link is not None:
-            self._flush(connection, connection.link)
+        session = connection.session
+        if mask & select.EPOLLOUT and session.link is not None and session.link.session is session:
+            self._flush(connection, session.link)
         if mask & ~select.EPOLLOUT:
             try:
-                known, frames = connection.trusted, connection.inbound.receive(connection.socket)
-                if frames:
-                    self._received(connection, frames)
-                if connection.trusted and not known and (rest := connection.inbound.rest()):
-                    self._received(connection, rest)
+                was_trusted = session.trusted
+                self._hand_on(connection, connection.inbound.receive(connection.socket))
+                if session.trusted and not was_trusted:
+                    connection.inbound.limit = FRAME_BYTES_MAX
+                    self._hand_on(connection, connection.inbound.rest())
             except Closed:
-                self.drop(connection)
+                self._drop(connection)
+
+    def _hand_on(self, connection: Connection, frames: list[Frame]) -> None:
+        if frames and connection.session in self._by_session:
+            self.carry_out(self._machine.on_frames(connection.session, frames, self._clock()))
 
     def _flush(self, connection: Connection, link: Link) -> None:
         try:
-            link.flush()
+            link.on_written(link.outbound.flush(connection.socket))
         except Closed:
-            self.drop(connection)
+            self._drop(connection)
             return
         wanted = select.EPOLLIN | (select.EPOLLOUT if len(link.outbound) else 0)
         if wanted != connection.watched:

@@ -5,13 +5,48 @@ A link outlives its connection: what waits for it stays, and goes when whoever i
 
 from __future__ import annotations
 
-import socket
 from collections import deque
 
+from ouzel.runtime.protocol.handshake import Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Frame, Outbound
 
 _ROWS = (wire_pb2.DATA, wire_pb2.WATERMARK)
+
+STRANGERS_MAX = 64
+"""Connections that have not been introduced."""
+
+INTRODUCTION_MS, INTRODUCTION_LOOKS = 5_000.0, 100
+"""Who has not introduced himself after so long and so many looks is hung up on. Time alone proves nothing: this process, or his, may have
+had no core."""
+
+
+class Session:
+    """A connection, and who is at its other end; the shell knows which socket it is.
+
+    Attributes:
+        trusted: the other end has been introduced.
+        link: what is written to the other end, if it is a task or a stream manager that this one has dialled.
+        dialer, acceptor: a handshake that has begun.
+        claims: container and incarnation that a stream manager says to be.
+        sender: the same, once it is proved: its frames are counted.
+        acknowledged: of so many of its frames the sender has been told.
+    """
+
+    def __init__(self, opened_ms: float) -> None:
+        self.opened_ms, self._looks = opened_ms, 0
+        self.trusted = False
+        self.link: Link | None = None
+        self.dialer: Dialer | None = None
+        self.acceptor: Acceptor | None = None
+        self.claims = (0, 0)
+        self.sender: tuple[int, int] | None = None
+        self.acknowledged = 0
+
+    def is_late(self, now_ms: float) -> bool:
+        """Whether a stranger has had enough time, and enough looks, of which this is one."""
+        self._looks += 1
+        return now_ms - self.opened_ms > INTRODUCTION_MS and self._looks > INTRODUCTION_LOOKS
 
 
 class Link:
@@ -20,8 +55,7 @@ class Link:
     def __init__(self, key: int, limit: float) -> None:
         self.key, self._limit = key, limit
         self.outbound = Outbound()
-        self.connection: socket.socket | None = None
-        self.watched = 0
+        self.session: Session | None = None
         self.dropped = 0
 
     @property
@@ -36,22 +70,13 @@ class Link:
             return
         self.outbound.put((frame.view,))
 
-    def attach(self, connection: socket.socket) -> None:
-        """Whoever it is for has connected."""
+    def on_connected(self, session: Session) -> None:
+        """Whoever it is for has connected; a frame of which a part had been written goes again, whole."""
         self.outbound.rewind(())
-        self.connection = connection
+        self.session = session
 
-    def flush(self) -> None:
-        """Write what the socket takes.
-
-        Raises:
-            Closed: the other end is gone.
-        """
-        if self.connection is not None:
-            self._on_written(self.outbound.flush(self.connection))
-
-    def _on_written(self, buffers: list[memoryview]) -> None:
-        """These have left."""
+    def on_written(self, buffers: list[memoryview]) -> None:
+        """These have been given to the socket."""
 
 
 class TaskLink(Link):
@@ -83,14 +108,18 @@ class TaskLink(Link):
 
 
 class PeerLink(Link):
-    """The link to another stream manager. What has left is kept until the peer says that it has arrived, and sent again otherwise."""
+    """The link to another stream manager. What has been written is kept until the peer says that it has arrived, and else written again.
+
+    Invariant: `_unseen`, then what waits, are the frames after the first `_seen` ones, in order. So a connection that is lost costs
+    nothing, and repeats nothing that the peer has counted.
+    """
 
     def __init__(self, key: int, limit: float) -> None:
         super().__init__(key, limit)
         self._unseen: deque[memoryview] = deque()
         self._seen = 0
 
-    def welcomed(self, received: int, connection: socket.socket) -> None:
+    def on_welcome(self, received: int, session: Session) -> None:
         """The peer has so many frames of ours by now. The first time it says so on a connection, sending begins there."""
         if received < self._seen:  # a new process, which has none of them
             self._seen = received
@@ -98,10 +127,10 @@ class PeerLink(Link):
         while self._unseen and self._seen < received:
             self._unseen.popleft()
             self._seen += 1
-        if self.connection is not connection:
+        if self.session is not session:
             self.outbound.rewind(self._unseen)
             self._unseen.clear()
-            self.connection = connection
+            self.session = session
 
-    def _on_written(self, buffers: list[memoryview]) -> None:
+    def on_written(self, buffers: list[memoryview]) -> None:
         self._unseen.extend(buffers)
