@@ -33,7 +33,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
-from ouzel.runtime.protocol.supervision import GiveUp, Start
+from ouzel.runtime.protocol.supervision import Start
 from tests.process.topologies import Numbers, numbers, packed
 
 
@@ -225,20 +225,6 @@ def test_a_job_directory_is_removed_when_nobody_lives_who_holds_it(tmp_path: Pat
     assert not ours.exists()
 
 
-@pytest.mark.parametrize(("name", "ends"), [("stream-manager", True), ("metrics-manager", True), ("instance-1", False)])
-def test_a_container_whose_own_process_never_stays_up_ends_the_run(job: RunDescription, name: str, ends: bool) -> None:
-    """Of a task that never stays up the topology master hears; without one of these it does not."""
-    job.container(1).mkdir()
-    executor, reason = Executor(job, 1, os.getpid(), 0), f"{name} died 13 times in a row"
-    executor._how_it_ended[name] = "exit code 1, no ZooKeeper answers"
-    if ends:
-        with pytest.raises(TopologyError, match=f"container 1 cannot be kept running: {reason}: exit code 1, no Zoo"):
-            executor._carry_out(GiveUp(name, reason))
-    else:
-        executor._carry_out(GiveUp(name, reason))
-        assert executor._table.failed.startswith(f"'numbers': {reason}: exit code 1")
-
-
 def test_an_executor_lives_however_long_its_processes_take_to_start(
     job: RunDescription, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,7 +235,7 @@ def test_an_executor_lives_however_long_its_processes_take_to_start(
     monkeypatch.setattr("ouzel.runtime.process.executor.os.fork", os.getpid)
     for name in mains(job, 1):
         at += 6e9
-        executor._carry_out(Start(name, 0))
+        executor._carry_out([Start(name, 0)])
         assert executor._heartbeats.last(EXECUTOR_SLOT) == (at / 1e6, False)
 
 
@@ -263,7 +249,7 @@ job = load_description(Path(sys.argv[1]))
 executor = Executor(job, 1, os.getpid(), os.pipe()[0])
 executor._mains["instance-1"] = lambda *_: print("works", flush=True)
 executor._table.note = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-executor._carry_out(Start("instance-1", 0))
+executor._carry_out([Start("instance-1", 0)])
 """
 
 

@@ -13,17 +13,19 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
-from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
+from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, start_time, watch_process
 from ouzel.runtime.process.limits import fork
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.starting import CRASHES, TELL, place_told, tell_when_asked
 from ouzel.runtime.process.usage import read_usage
-from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
+from ouzel.runtime.protocol.cluster.executor import ExecutorInstruction, ExecutorMachine, FailContainer, StoreProcesses
+from ouzel.runtime.protocol.cluster.processes import ProcessEntry
+from ouzel.runtime.protocol.supervision import Kill, Start
 
 Main = Callable[[RunDescription, int, int, Life], None]
 """What a process runs: (job, container, incarnation, life)."""
@@ -74,7 +76,7 @@ def _instance(task: int, job: RunDescription, container: int, incarnation: int, 
 
 
 class Executor:
-    """Carries out what supervision says."""
+    """Carries out what its machine says: forks, watches, kills and reaps."""
 
     def __init__(self, job: RunDescription, container: int, server: int, lifeline: int) -> None:
         self._job, self._container, self._server, self._lifeline = job, container, server, lifeline
@@ -83,10 +85,12 @@ class Executor:
         self._slots = {name: slot for slot, name in enumerate(self._mains)}
         self._heartbeats = Heartbeats(self._directory / "heartbeats")
         self._server_gone = watch_process(server)
-        self._supervision = Supervision(self._mains, job.topology.settings.hang_timeout_ms)
         self._table = ProcessTable(self._directory)
+        components = {f"instance-{task.id}": task.component for task in job.tasks_in(container)}
+        limit_ms = job.topology.settings.hang_timeout_ms
+        logs = str(self._directory)
+        self._machine = ExecutorMachine(container, self._mains, components, limit_ms, logs, self._table)
         self._pidfds: dict[str, int] = {}
-        self._how_it_ended: dict[str, str] = {}
         self._ending = False
 
     def run(self) -> int:
@@ -111,9 +115,8 @@ class Executor:
             self._heartbeats.beat(EXECUTOR_SLOT)
             for name in self._mains:
                 self._look_after(name, now)
-            for instruction in self._supervision.tick(now):
-                self._carry_out(instruction)
-            due = self._supervision.next_ms()
+            self._carry_out(self._machine.on_tick(now))
+            due = self._machine.next_ms()
             self._wait(TICK_MS if due is None else min(TICK_MS, max(0.0, due - now_ms())))
             ended = self._reap()
         return ended
@@ -121,54 +124,38 @@ class Executor:
     def _adopt(self) -> None:
         """Take over what a former executor left running."""
         self._table.read()
-        self._table.executors += 1
-        if self._table.executors > 1:
-            self._table.died(f"the executor of container {self._container} ended and was started again")
-        now = now_ms()
-        for name, entry in self._table.entries.items():
+        for name in self._table.entries:
             pidfd = self._table.running(name)
-            self._supervision.adopt(name, entry.incarnation, pidfd is not None, now)
             if pidfd is not None:
                 self._pidfds[name] = pidfd
-        self._table.write()
+        self._carry_out(self._machine.on_adopted(self._pidfds, now_ms()))
 
     def _look_after(self, name: str, now: float) -> None:
         spoke_ms, hangs = self._heartbeats.last(self._slots[name])
-        if self._supervision.is_suspect(name, now - spoke_ms, now):
+        if self._machine.is_suspect(name, now - spoke_ms, now):
             usage = read_usage(self._table.entries[name].pid)
-            for instruction in self._supervision.silent(name, now - spoke_ms, now, usage, hangs):
-                self._carry_out(instruction)
+            self._carry_out(self._machine.on_silence(name, now - spoke_ms, now, usage, hangs))
 
-    def _carry_out(self, instruction: SupervisionInstruction) -> None:
-        match instruction:
-            case Start(name, incarnation):
-                self._start(name, incarnation)
-            case Kill(name, why):
-                self._how_it_ended[name] = f"{self._no_life(name)} ({why}){self._where_it_is(name)}"
-                print(f"{name} has shown no life for too long: {why}", file=sys.stderr)
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
-            case GiveUp(name, reason) if name.startswith("instance-"):
-                how = self._how_it_ended.get(name, "it ended unseen")
-                self._table.failed = f"{self._called(name)}: {reason}: {how}; see its log in {self._directory}"
-                self._table.write()
-            case GiveUp(name, reason):  # without it nobody would hear of that
-                how = self._how_it_ended.get(name, "it ended unseen")
-                raise TopologyError(f"container {self._container} cannot be kept running: {reason}: {how}")
+    def _carry_out(self, instructions: Iterable[ExecutorInstruction]) -> None:
+        for instruction in instructions:
+            match instruction:
+                case Start(name, incarnation):
+                    self._start(name, incarnation)
+                case Kill(name, why):
+                    self._kill(name, why)
+                case StoreProcesses():
+                    self._table.write()
+                case FailContainer(reason):
+                    raise TopologyError(reason)
 
-    def _no_life(self, name: str) -> str:
-        limit = f"hang.timeout.ms = {self._job.topology.settings.hang_timeout_ms}"
-        if name.startswith("instance-"):
-            return f"{self._called(name)} neither computed nor showed any progress for longer than {limit}"
-        return f"it had shown no life for longer than {limit}"
+    def _kill(self, name: str, why: str) -> None:
+        self._machine.on_killing(name, why, self._ask_where_it_is(name))
+        print(f"{name} has shown no life for too long: {why}", file=sys.stderr)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
 
-    def _called(self, name: str) -> str:
-        """The component of an instance."""
-        names = {f"instance-{task.id}": f"'{task.component}'" for task in self._job.tasks_in(self._container)}
-        return names.get(name, name)
-
-    def _where_it_is(self, name: str) -> str:
-        """What a process says of that when asked, which it does whatever it is doing unless it is stopped."""
+    def _ask_where_it_is(self, name: str) -> str:
+        """Where in its code a process is: it writes that when it gets a signal, whatever it is doing, unless it is stopped."""
         log, told = self._directory / f"{name}.log", b""
         with contextlib.suppress(OSError):
             before = log.stat().st_size
@@ -177,8 +164,7 @@ class Executor:
             while not told.count(b"\n", len(told) // 2) and time.monotonic() < deadline:
                 time.sleep(_TELLS_S / 10)
                 told = log.read_bytes()[before:]
-        where = place_told(told.decode(errors="replace"))
-        return f"; it was {where}" if where else ""
+        return place_told(told.decode(errors="replace"))
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
@@ -190,12 +176,8 @@ class Executor:
             self._be(name, incarnation, noted)
         os.close(noted)
         self._pidfds[name] = os.pidfd_open(pid)
-        self._table.note(name, pid, incarnation)
-        if incarnation > 0:
-            how = self._how_it_ended.pop(name, "it ended unseen")
-            self._table.died(f"{name} of container {self._container} was started again: {how}")
         try:
-            self._table.write()
+            self._carry_out(self._machine.on_started(name, ProcessEntry(pid, start_time(pid), incarnation)))
             with contextlib.suppress(BrokenPipeError):  # it has ended already
                 os.write(note, b"!")
         finally:
@@ -242,9 +224,8 @@ class Executor:
                 ended |= result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
                 if not self._ending:
                     print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
-                    self._how_it_ended.setdefault(name, self._last_words(name, result))
+                    self._machine.on_exited(name, self._last_words(name, result), now_ms())
                 os.close(self._pidfds.pop(name))
-                self._supervision.exited(name, now_ms())
         return ended
 
     def _end_children(self, name: str) -> None:

@@ -1,41 +1,21 @@
-"""Which processes a container has, in a file: an executor that is started again adopts those that still run instead of killing them."""
+"""The table of a container's processes in a file: an executor that is started again adopts those that still run instead of killing them."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import start_time, watch_process
-
-_DEATHS_TOLD = 20
-
-
-class ProcessEntry(NamedTuple):
-    """A process: its pid, when it was started (so that a pid used again does not deceive), and how often it was started before."""
-
-    pid: int
-    started: int
-    incarnation: int
+from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
 
 
-@dataclass
-class ProcessTable:
-    """The table of one container; `read` it anew to see what another process has written."""
+class ProcessTable(Processes):
+    """The table of the container in `directory`; `read` it anew to see what another process has written."""
 
-    directory: Path
-
-    def __post_init__(self) -> None:
-        self.entries: dict[str, ProcessEntry] = {}
-        self.executors = 0
-        self.failed = ""
-        self.deaths: list[str] = []
-
-    @property
-    def _path(self) -> Path:
-        return self.directory / "processes.json"
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._path = directory / "processes.json"
 
     def read(self) -> None:
         """What the file says; an empty table if there is none."""
@@ -60,14 +40,6 @@ class ProcessTable:
         except OSError as error:
             raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 
-    def note(self, name: str, pid: int, incarnation: int) -> None:
-        """A process has been started."""
-        self.entries[name] = ProcessEntry(pid, start_time(pid), incarnation)
-
-    def died(self, death: str) -> None:
-        """A process was started again; only the first deaths are told, so that the file stays small."""
-        self.deaths = [*self.deaths, death][:_DEATHS_TOLD]
-
     def running(self, name: str) -> int | None:
         """A pidfd of the process if it still runs."""
         entry = self.entries.get(name)
@@ -76,6 +48,6 @@ class ProcessTable:
         return watch_process(entry.pid)
 
     def restarts(self) -> int:
-        """How often processes of the container, its executor among them, were started again."""
+        """How often processes of the container were started again, as the file says now."""
         self.read()
-        return sum(entry.incarnation for entry in self.entries.values()) + max(0, self.executors - 1)
+        return self.count_restarts()

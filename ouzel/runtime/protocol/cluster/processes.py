@@ -1,0 +1,44 @@
+"""Which processes a container has: what an executor that is started again must know to adopt those that still run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DEATHS_TOLD = 20
+
+
+class ProcessEntry(NamedTuple):
+    """A process: its pid, when it was started (so that a pid used again does not deceive), and how often it was started before."""
+
+    pid: int
+    started: int
+    incarnation: int
+
+
+class Processes:
+    """The processes of one container.
+
+    Attributes:
+        entries: by name, as they were started last.
+        executors: how many executors the container has had.
+        failed: why a task cannot be kept running; empty while all can.
+        deaths: which processes were started again, and why: the first DEATHS_TOLD, so that what is kept stays small.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[str, ProcessEntry] = {}
+        self.executors = 0
+        self.failed = ""
+        self.deaths: list[str] = []
+
+    def note(self, name: str, entry: ProcessEntry) -> None:
+        """A process has been started."""
+        self.entries[name] = entry
+
+    def add_death(self, death: str) -> None:
+        """A process was started again."""
+        self.deaths = [*self.deaths, death][:DEATHS_TOLD]
+
+    def count_restarts(self) -> int:
+        """How often processes of the container, its executor among them, were started again."""
+        return sum(entry.incarnation for entry in self.entries.values()) + max(0, self.executors - 1)
