@@ -1,0 +1,61 @@
+"""A metrics manager's machine: what the processes of its container have reported, and how much of it the topology master knows.
+
+Invariant: a topology master that is new is told everything, of all incarnations of every task; the same one only what has changed. Whatever
+was not taken is said again, as to a new one: reports are cumulative, so to hear one twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ouzel.runtime.observe.reports import Reports, batches
+from ouzel.runtime.protocol.cluster.processes import Processes
+from ouzel.runtime.wire import wire_pb2
+
+REPEAT_MS = 1_000.0
+"""How the container stands is said again after so long, though nothing has changed: the topology master is to know that it is there."""
+
+
+class MetricsManagerMachine:
+    """One metrics manager."""
+
+    def __init__(self, container: int) -> None:
+        self._container = container
+        self._reports = Reports()
+        self._stream_manager = wire_pb2.StreamManagerReport()
+        self._told: wire_pb2.ContainerReport | None = None
+        self._repeat_at = 0.0
+
+    def on_report(self, report: wire_pb2.Report) -> bool:
+        """A process has said how it stands; whether the topology master is to hear of it at once."""
+        if not report.HasField("stream_manager"):
+            return self._reports.take(report.task)
+        if report.stream_manager.incarnation >= self._stream_manager.incarnation:
+            self._stream_manager = report.stream_manager
+        return False
+
+    def on_new_master(self) -> None:
+        """The topology master that is told from now on knows nothing."""
+        self._reports.again()
+        self._told = None
+
+    def messages(self, processes: Processes, now_ms: float) -> Iterator[wire_pb2.ContainerReport]:
+        """What the topology master does not know, in messages of bounded size. Each must be taken, or `on_new_master` be called."""
+        stands = self._describe(processes)
+        news = list(batches(self._reports.news()))
+        if not news and stands == self._told and now_ms < self._repeat_at:
+            return
+        self._told, self._repeat_at = stands, now_ms + REPEAT_MS
+        for tasks in news or [[]]:
+            message = wire_pb2.ContainerReport(tasks=tasks)
+            message.MergeFrom(stands)
+            yield message
+
+    def _describe(self, processes: Processes) -> wire_pb2.ContainerReport:
+        return wire_pb2.ContainerReport(
+            container=self._container,
+            stream_managers=[self._stream_manager] if self._stream_manager.container else [],
+            restarts=processes.count_restarts(),
+            failed=processes.failed,
+            deaths=processes.deaths,
+        )
