@@ -1,26 +1,20 @@
-"""Reports of processes on their way to their container's metrics manager: messages over a Unix stream, each behind its length.
-
-Nothing is lost while a connection lasts, and when one breaks, all is said again to whoever listens next.
-"""
+"""The sockets on which processes report to their container's metrics manager."""
 
 from __future__ import annotations
 
 import contextlib
 import selectors
 import socket
-import struct
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
 from google.protobuf.message import DecodeError
 
+from ouzel.runtime.protocol.cluster.report_stream import Compose, ReportInbox, ReportOutbox
 from ouzel.runtime.wire import wire_pb2
 
 SOCKET_NAME = "metrics-manager.sock"
-_LENGTH = struct.Struct("<I")
 _READ_BYTES = 1 << 20
-_REPORT_BYTES_MAX = 4 << 20
 
 
 class ReportSender:
@@ -29,28 +23,30 @@ class ReportSender:
     def __init__(self, container: Path) -> None:
         self._path = str(container / SOCKET_NAME)
         self._socket: socket.socket | None = None
-        self._waiting = memoryview(b"")
+        self._outbox = ReportOutbox()
 
-    def tell(self, compose: Callable[[bool], Iterable[wire_pb2.Report]]) -> bool:
+    def tell(self, compose: Compose) -> bool:
         """Send what `compose` says, which hears whether the listener is a new one; False if that has to be tried again.
 
         Only an `OSError` of the socket is swallowed: nobody listens now, and whoever comes next is told all.
         """
         try:
-            anew = self._connect()
-            self._flush()
-            self._waiting = memoryview(b"".join(map(_frame, compose(anew))))
-            self._flush()
+            connection = self._connect()
+            self._flush(connection)
+            self._outbox.put(compose)
+            self._flush(connection)
         except BlockingIOError:
             return False
         except OSError:
-            self._close()
+            if self._socket is not None:
+                self._socket.close()
+            self._socket = None
             return False
         return True
 
-    def _connect(self) -> bool:
+    def _connect(self) -> socket.socket:
         if self._socket is not None:
-            return False
+            return self._socket
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.setblocking(False)
         try:
@@ -59,23 +55,12 @@ class ReportSender:
             connection.close()
             raise
         self._socket = connection
-        return True
+        self._outbox.on_connected()
+        return connection
 
-    def _flush(self) -> None:
-        assert self._socket is not None
-        while self._waiting:
-            self._waiting = self._waiting[self._socket.send(self._waiting) :]
-
-    def _close(self) -> None:
-        self._waiting = memoryview(b"")
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-
-
-def _frame(report: wire_pb2.Report) -> bytes:
-    text = report.SerializeToString()
-    return _LENGTH.pack(len(text)) + text
+    def _flush(self, connection: socket.socket) -> None:
+        while self._outbox.waiting:
+            self._outbox.on_written(connection.send(self._outbox.waiting))
 
 
 class ReportReceiver:
@@ -111,14 +96,13 @@ class ReportReceiver:
         with contextlib.suppress(BlockingIOError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, bytearray())
+            self._selector.register(connection, selectors.EVENT_READ, ReportInbox())
 
-    def _read(self, connection: socket.socket, buffer: bytearray) -> list[wire_pb2.Report]:
+    def _read(self, connection: socket.socket, inbox: ReportInbox) -> list[wire_pb2.Report]:
         """The messages that one read completes; a connection that has ended, or sends what is no report, is closed."""
         try:
             fresh = connection.recv(_READ_BYTES)
-            buffer += fresh
-            reports = list(_cut(buffer))
+            reports = inbox.on_bytes(fresh)
         except BlockingIOError:
             return []
         except (OSError, DecodeError):
@@ -127,15 +111,3 @@ class ReportReceiver:
             self._selector.unregister(connection)
             connection.close()
         return reports
-
-
-def _cut(buffer: bytearray) -> Iterator[wire_pb2.Report]:
-    """Take the whole messages off the front."""
-    while len(buffer) >= _LENGTH.size:
-        end = _LENGTH.size + _LENGTH.unpack_from(buffer)[0]
-        if end > _REPORT_BYTES_MAX:
-            raise DecodeError("too long for a report")
-        if end > len(buffer):
-            return
-        yield wire_pb2.Report.FromString(bytes(buffer[_LENGTH.size : end]))
-        del buffer[:end]
