@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ouzel.runtime.process.report_stream import SOCKET_NAME, ReportReceiver, ReportSender
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.stream import pack_header
 from ouzel.runtime.wire.wire_pb2 import Range, Report, TaskReport
 
 
@@ -67,7 +69,9 @@ def test_a_listener_that_came_later_or_took_anothers_place_is_new(container: Pat
         pass
 
 
-@pytest.mark.parametrize("rubbish", [b"\xff\xff\xff\xff", b"\x02\x00\x00\x00\xff\xff", b"\x00"])
+@pytest.mark.parametrize(
+    "rubbish", [b"\xff" * 16, pack_header(wire_pb2.REPORT, 0, wire_pb2.Header(), 2) + b"\xff" * 8, b"\x00"]
+)
 def test_rubbish_ends_its_own_connection_only(container: Path, rubbish: bytes) -> None:
     receiver, speaker = ReportReceiver(container), Speaker(container)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bad:

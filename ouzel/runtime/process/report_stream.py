@@ -8,13 +8,13 @@ import socket
 from pathlib import Path
 from typing import cast
 
-from google.protobuf.message import DecodeError
-
-from ouzel.runtime.protocol.cluster.report_stream import Compose, ReportInbox, ReportOutbox
+from ouzel.runtime.protocol.cluster.report_stream import REPORT_BYTES_MAX, Compose, ReportOutbox, unpack_report
 from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.stream import Closed, Inbound
 
 SOCKET_NAME = "metrics-manager.sock"
-_READ_BYTES = 1 << 20
+_CHUNK_BYTES = 64 << 10
+"""Memory of a connection: a container may have hundreds, and reports are short."""
 
 
 class ReportSender:
@@ -32,17 +32,19 @@ class ReportSender:
         """
         try:
             connection = self._connect()
-            self._flush(connection)
-            self._outbox.put(compose)
-            self._flush(connection)
+            outbox = self._outbox
+            outbox.outbound.flush(connection)
+            if not len(outbox.outbound):
+                outbox.put(compose)
+                outbox.outbound.flush(connection)
+                return not len(outbox.outbound)
         except BlockingIOError:
             return False
-        except OSError:
+        except (OSError, Closed):
             if self._socket is not None:
                 self._socket.close()
             self._socket = None
-            return False
-        return True
+        return False
 
     def _connect(self) -> socket.socket:
         if self._socket is not None:
@@ -57,10 +59,6 @@ class ReportSender:
         self._socket = connection
         self._outbox.on_connected()
         return connection
-
-    def _flush(self, connection: socket.socket) -> None:
-        while self._outbox.waiting:
-            self._outbox.on_written(connection.send(self._outbox.waiting))
 
 
 class ReportReceiver:
@@ -96,18 +94,13 @@ class ReportReceiver:
         with contextlib.suppress(BlockingIOError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, ReportInbox())
+            self._selector.register(connection, selectors.EVENT_READ, Inbound(REPORT_BYTES_MAX, _CHUNK_BYTES))
 
-    def _read(self, connection: socket.socket, inbox: ReportInbox) -> list[wire_pb2.Report]:
-        """The messages that one read completes; a connection that has ended, or sends what is no report, is closed."""
+    def _read(self, connection: socket.socket, inbound: Inbound) -> list[wire_pb2.Report]:
+        """The reports that one read completes; a connection that has ended, or sends what is no report, is closed."""
         try:
-            fresh = connection.recv(_READ_BYTES)
-            reports = inbox.on_bytes(fresh)
-        except BlockingIOError:
-            return []
-        except (OSError, DecodeError):
-            fresh, reports = b"", []
-        if not fresh:
+            return list(map(unpack_report, inbound.receive(connection)))
+        except Closed:
             self._selector.unregister(connection)
             connection.close()
-        return reports
+            return []

@@ -85,11 +85,11 @@ class Closed(Exception):
 
 
 class Inbound:
-    """Reads frames from a socket, of at most `limit` bytes each."""
+    """Reads frames from a socket, of at most `limit` bytes each, at most `chunk_bytes` of several at once."""
 
-    def __init__(self, limit: int = FRAME_BYTES_MAX) -> None:
-        self.limit = limit
-        self._chunk = _chunk(CHUNK_BYTES)
+    def __init__(self, limit: int = FRAME_BYTES_MAX, chunk_bytes: int = CHUNK_BYTES) -> None:
+        self.limit, self._chunk_bytes = limit, chunk_bytes
+        self._chunk = _chunk(chunk_bytes)
         self._start = self._end = 0
         self.bytes = self._cut_frames = 0
         self._looked = (0, 0)
@@ -149,7 +149,7 @@ class Inbound:
         left = self._end - self._start
         if self._start + max(wanted, 16) <= len(self._chunk) and self._end < len(self._chunk):
             return
-        fresh = _chunk(max(CHUNK_BYTES, wanted))
+        fresh = _chunk(max(self._chunk_bytes, wanted))
         fresh[:left] = self._chunk[self._start : self._end]
         self._chunk, self._start, self._end = fresh, 0, left
 

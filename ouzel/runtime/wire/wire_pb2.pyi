@@ -22,6 +22,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHALLENGE: _ClassVar[Kind]
     PROOF: _ClassVar[Kind]
     STALLED: _ClassVar[Kind]
+    REPORT: _ClassVar[Kind]
 DATA: Kind
 ACK: Kind
 FAIL: Kind
@@ -35,6 +36,7 @@ PLAN: Kind
 CHALLENGE: Kind
 PROOF: Kind
 STALLED: Kind
+REPORT: Kind
 
 class Root(_message.Message):
     __slots__ = ("task", "sequence", "attempt", "settled")

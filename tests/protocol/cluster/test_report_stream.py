@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 
 import pytest
-from google.protobuf.message import DecodeError
 
-from ouzel.runtime.protocol.cluster.report_stream import REPORT_BYTES_MAX, ReportInbox, ReportOutbox
+from ouzel.runtime.protocol.cluster.report_stream import ReportOutbox, unpack_report
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header
 from ouzel.runtime.wire.wire_pb2 import Report, TaskReport
+from tests.protocol.cluster.wires import Wire, as_socket, receive
 
 
 def compose(is_new: bool) -> Iterator[Report]:
@@ -17,35 +18,38 @@ def compose(is_new: bool) -> Iterator[Report]:
         yield Report(task=TaskReport(task=task, component="count"))
 
 
-def written(outbox: ReportOutbox) -> bytes:
-    text = bytes(outbox.waiting)
-    outbox.on_written(len(text))
-    return text
+def read(wire: Wire, inbound: Inbound) -> list[Report]:
+    found: list[Report] = []
+    while not wire.is_empty:
+        found += map(unpack_report, receive(wire, inbound))
+    return found
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
-def test_reports_arrive_whole_however_the_stream_is_cut(size: int) -> None:
-    outbox, inbox = ReportOutbox(), ReportInbox()
+@pytest.mark.parametrize("gives", [1, 3, 7, 1_000])
+def test_reports_arrive_whole_however_the_stream_is_cut(gives: int) -> None:
+    outbox, wire = ReportOutbox(), Wire(gives=gives)
     outbox.put(compose)
-    text = written(outbox)
-    arrived = [report for place in range(0, len(text), size) for report in inbox.on_bytes(text[place : place + size])]
-    assert arrived == list(compose(True))
+    outbox.outbound.flush(as_socket(wire))
+    assert read(wire, Inbound()) == list(compose(True))
 
 
 def test_the_same_listener_hears_what_has_changed_and_a_new_one_all() -> None:
-    outbox = ReportOutbox()
+    outbox, wire, inbound = ReportOutbox(), Wire(), Inbound()
+    for is_new in (True, False):
+        outbox.put(compose)
+        outbox.outbound.flush(as_socket(wire))
+        assert read(wire, inbound) == list(compose(is_new))
     outbox.put(compose)
-    first = ReportInbox()
-    assert len(first.on_bytes(written(outbox))) == 2
-    outbox.put(compose)
-    outbox.on_written(5)
+    outbox.outbound.flush(as_socket(Wire(room=5)))
+    assert len(outbox.outbound)
     outbox.on_connected()
-    assert not outbox.waiting, "the rest of a report is nothing to who has not heard its beginning"
+    assert not len(outbox.outbound), "the rest of a report is nothing to who has not heard its beginning"
     outbox.put(compose)
-    assert ReportInbox().on_bytes(written(outbox)) == list(compose(True))
+    outbox.outbound.flush(as_socket(wire))
+    assert read(wire, Inbound()) == list(compose(True))
 
 
-@pytest.mark.parametrize("text", [struct.pack("<I", REPORT_BYTES_MAX), struct.pack("<I", 2) + b"\xff\xff"])
-def test_what_is_no_report_is_refused(text: bytes) -> None:
-    with pytest.raises(DecodeError):
-        ReportInbox().on_bytes(text)
+def test_what_is_no_report_ends_its_connection() -> None:
+    text = pack_header(wire_pb2.REPORT, 0, wire_pb2.Header(), 2) + b"\xff\xff" + bytes(6)
+    with pytest.raises(Closed):
+        unpack_report(Frame(wire_pb2.REPORT, 0, memoryview(text)))

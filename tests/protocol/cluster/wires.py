@@ -73,13 +73,18 @@ class Wire:
         del self._bytes[most:]
 
 
+def as_socket(wire: Wire) -> socket.socket:
+    """The wire, for what is written for sockets."""
+    return cast("socket.socket", wire)
+
+
 def receive(wire: Wire, inbound: Inbound) -> list[Frame]:
     """The frames that are on the wire.
 
     Raises:
         Closed: it was cut.
     """
-    return inbound.receive(cast("socket.socket", wire))
+    return inbound.receive(as_socket(wire))
 
 
 def flush(link: Link, wire: Wire) -> None:
@@ -88,7 +93,7 @@ def flush(link: Link, wire: Wire) -> None:
     Raises:
         Closed: the wire was cut.
     """
-    link.on_written(link.outbound.flush(cast("socket.socket", wire)))
+    link.on_written(link.outbound.flush(as_socket(wire)))
 
 
 class Far:
