@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import TopologyError
-from ouzel.runtime.process.limits import TELL
+from ouzel.runtime.process.limits import RAISE_LIMIT
 
 _SERVER = "import sys; sys.path.append(sys.argv[1]); from ouzel.runtime.cluster.server import main; main()"
 """With -P, and our own place last on the path: a module that lies beside the data is not imported."""
@@ -48,4 +48,4 @@ def _start() -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True)
     except OSError as error:
-        raise TopologyError(f"no process can be started: {error.strerror}; {TELL}") from error
+        raise TopologyError(f"no process can be started: {error.strerror}; {RAISE_LIMIT}") from error

@@ -43,7 +43,7 @@ def test_what_was_told_is_not_told_again_but_to_one_who_is_new() -> None:
     news = list(reports.news())
     assert [one.partition for part in news for one in part.ranges] == [MANY[2].partition]
     assert [event.text for part in news for event in part.events] == ["b"]
-    reports.again()
+    reports.on_new_listener()
     again = list(reports.news())
     assert sum(len(part.ranges) for part in again) == 3
     assert [event.text for part in again for event in part.events] == ["a", "b"]
@@ -73,7 +73,7 @@ def test_whatever_is_told_when_the_master_knows_the_whole(steps: list[tuple[int,
         reports.take(report)
         if lost:
             list(reports.news())  # handed to a master that died with it
-            reports.again()
+            reports.on_new_listener()
             master = Totals(frozenset({1}), frozenset())
         if told or lost:
             for part in reports.news():
@@ -87,7 +87,7 @@ def test_whatever_is_told_when_the_master_knows_the_whole(steps: list[tuple[int,
 def test_a_status_says_of_ranges_and_events_what_is_new() -> None:
     total = Totals(frozenset({1}), frozenset())
     total.take(TaskReport(task=1, ranges=MANY[:3], events=[Event(sequence=1, text="a")]))
-    known = total.told
+    known = total.reported
     assert (len(total.status(0, ReportedUpTo()).ranges), len(total.status(0, known).ranges)) == (3, 0)
     total.take(TaskReport(task=1, ranges=[Range(component="t", partition=MANY[0].partition, start=0, end=5)]))
     total.take(TaskReport(task=1, events=[Event(sequence=2, text="b")]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ouzel.connectors.backlog import BACKLOGS_MAX, Backlog
 from ouzel.runtime.cluster.client import Heard
-from ouzel.runtime.observe.reports import LIVES_KEPT, Reports
+from ouzel.runtime.observe.reports import INCARNATIONS_KEPT, Reports
 from ouzel.runtime.observe.totals import LATENCY_WINDOW_MS, Totals
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.run import RunState
@@ -49,10 +49,10 @@ def test_a_source_that_goes_on_counting_where_it_was_acked_counts_what_it_reads_
     assert told.status(0).rows_in == 90
     told.take(TaskReport(task=SPOUT, incarnation=1, rows_in=60, rows_acked=50, rows_failed=1, carries=True))
     assert told.status(0).rows_in == 90, "it does not go back"
-    for life in range(1, 2 * LIVES_KEPT):
+    for life in range(1, 2 * INCARNATIONS_KEPT):
         told.take(TaskReport(task=SPOUT, incarnation=life, rows_in=100, rows_acked=100, rows_failed=1, carries=True))
     status = told.status(0)
-    assert (status.rows_in, status.rows_acked, status.rows_failed) == (100, 100, 3 + 2 * LIVES_KEPT)
+    assert (status.rows_in, status.rows_acked, status.rows_failed) == (100, 100, 3 + 2 * INCARNATIONS_KEPT)
 
 
 def test_a_task_that_is_started_again_for_ever_takes_no_more_room() -> None:
@@ -66,10 +66,10 @@ def test_a_task_that_is_started_again_for_ever_takes_no_more_room() -> None:
             for report in reports.news():
                 told.take(report)
     reports.take(TaskReport(task=SPOUT, incarnation=5, rows_in=100))
-    assert len(reports._lives) <= 2 * LIVES_KEPT
+    assert len(reports._incarnations) <= 2 * INCARNATIONS_KEPT
     for report in [*reports.news(), TaskReport(task=SPOUT, incarnation=5, rows_in=100)]:
         told.take(report)
-    reports.again()
+    reports.on_new_listener()
     for report in reports.news():
         late.take(report)
     for total in (told, late):
@@ -77,7 +77,7 @@ def test_a_task_that_is_started_again_for_ever_takes_no_more_room() -> None:
         assert (status.rows_in, status.rows_acked, status.rows_out) == (3_000, 2_000, 2_000)
         assert [(span.start, span.end) for span in status.ranges] == [(0, 1_000)]
         assert len(status.events) == 20
-        assert len(total._reports) <= 2 * LIVES_KEPT
+        assert len(total._reports) <= 2 * INCARNATIONS_KEPT
 
 
 def test_an_event_is_told_once_however_often_it_is_reported() -> None:
@@ -109,18 +109,18 @@ def test_a_loss_is_told_when_all_spouts_have_said_what_they_had_read_by_then() -
     total.take(TaskReport(task=3, plan=4, rows_in=5))
     total.take(lost)
     total.take(lost)
-    assert total.holds
+    assert total.holds_back
     total.take(TaskReport(task=SPOUT, plan=9, rows_in=6))
-    assert total.holds, "nobody has said of which plan they are to hear"
-    total.hold_until(10)
-    assert not total.holds
+    assert total.holds_back, "nobody has said of which plan they are to hear"
+    total.hold_back_until(10)
+    assert not total.holds_back
     total.take(TaskReport(task=SPOUT, plan=10, rows_in=7))
-    assert (list(total.status(0).events), total.told.events) == ([], 0), "the other may have read more, too"
+    assert (list(total.status(0).events), total.reported.events) == ([], 0), "the other may have read more, too"
     total.take(TaskReport(task=3, plan=11, rows_in=9))
     status = total.status(0)
     assert ([event.kind for event in status.events], status.rows_in) == (["rows-lost"], 16)
     total.take(lost)
-    assert not total.holds, "it is told once"
+    assert not total.holds_back, "it is told once"
 
 
 def test_nothing_is_held_back_at_the_end() -> None:
@@ -128,7 +128,7 @@ def test_nothing_is_held_back_at_the_end() -> None:
     lost, other = (Event(sequence=number, kind=kind, text="x") for number, kind in enumerate(("rows-lost", "note"), 1))
     total.take(TaskReport(task=SINK, events=[lost, other]))
     assert [event.kind for event in total.status(0).events] == ["note"]
-    total.tell_all()
+    total.release_all()
     assert [event.kind for event in total.status(0).events] == ["note", "rows-lost"]
 
 
@@ -182,13 +182,13 @@ def test_all_have_paused_when_each_as_it_runs_now_rests_in_this_pause_or_has_fin
 def test_a_plan_is_heard_of_when_the_last_has_heard_of_it() -> None:
     total = totals()
     total.take(TaskReport(task=SPOUT, plan=7))
-    assert total.heard_of(EVERYONE) == 0
+    assert total.plan_heard_of(EVERYONE) == 0
     total.take(TaskReport(task=SINK, plan=6))
-    assert total.heard_of(EVERYONE) == 6
+    assert total.plan_heard_of(EVERYONE) == 6
     total.take(TaskReport(task=SINK, plan=9))
-    assert total.heard_of(EVERYONE) == 7
+    assert total.plan_heard_of(EVERYONE) == 7
     total.take(TaskReport(task=SINK, incarnation=1))
-    assert total.heard_of(EVERYONE) == 0, "what a former life has heard is forgotten"
+    assert total.plan_heard_of(EVERYONE) == 0, "what a former life has heard is forgotten"
 
 
 def test_a_partition_that_was_read_on_has_one_range_and_the_latest_event_time() -> None:

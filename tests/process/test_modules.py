@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.runtime.process.starting import START_MS, StartWatch, place_told
+from ouzel.runtime.process.starting import START_MS, StartWatch, parse_place
 
 ROWS = """
 from typing import NamedTuple
@@ -118,7 +118,7 @@ def test_a_task_that_does_not_start_says_once_where_it_waits(
     assert text.startswith("'words' (task 1) has not started within 30 s: it waits in wait_here (")
     assert __file__ in text
     assert "looked.wait()" in capsys.readouterr().err
-    watch.started()
+    watch.on_started()
     assert not watch.is_late(START_MS + 2)
 
 
@@ -128,5 +128,5 @@ def test_where_a_process_was_is_read_from_what_it_wrote_of_its_threads() -> None
         f'Current thread 0x2 (most recent call first):\n  File "{threading.__file__}", line 7 in wait\n'
         '  File "/me/shop.py", line 12 in slow\n  File "<string>", line 1 in <module>\n'
     )
-    assert place_told(log) == "in slow (/me/shop.py:12)"
-    assert place_told("nothing of it") == ""
+    assert parse_place(log) == "in slow (/me/shop.py:12)"
+    assert parse_place("nothing of it") == ""

@@ -39,13 +39,13 @@ def ticks_and_reports(
     counts = [0, 0]
     for now in range(1, until_ms + 1):
         if now in stirs or not rests:
-            rhythm.stirs(now)
+            rhythm.on_activity(now)
         if rhythm.is_tick_due(now):
             counts[0] += 1
             if rhythm.is_report_due(now):
                 counts[1] += 1
-                rhythm.reported(now, whole=True)
-            rhythm.ticked(now, rests)
+                rhythm.on_reported(now, whole=True)
+            rhythm.on_ticked(now, rests)
     return counts
 
 
@@ -62,21 +62,21 @@ def test_when_something_happens_the_tick_and_the_report_are_soon() -> None:
     rhythm = Rhythm(Pace(clock := iter([0.0, *[100.0] * 20]).__next__))
     del clock
     for now in (0.0, 300.0):
-        rhythm.reported(now, whole=True)
-        rhythm.ticked(now, rests=True)
+        rhythm.on_reported(now, whole=True)
+        rhythm.on_ticked(now, rests=True)
     assert not rhythm.is_tick_due(301 + TICK_MS)
-    rhythm.stirs(310)
+    rhythm.on_activity(310)
     assert rhythm.until_tick(310) == TICK_MS
     assert not rhythm.is_report_due(499)
     assert rhythm.is_report_due(500)
-    rhythm.at_once()
+    rhythm.hurry()
     assert rhythm.is_tick_due(311)
     assert rhythm.is_report_due(311)
 
 
 def test_a_young_task_is_ticked_often_for_somebody_waits_for_its_first_word() -> None:
     rhythm = Rhythm(Pace(lambda: 5.0))
-    rhythm.ticked(10, rests=True)
+    rhythm.on_ticked(10, rests=True)
     assert rhythm.until_tick(10) == TICK_MS
 
 
@@ -84,24 +84,24 @@ def test_what_nobody_took_is_reported_again_with_the_next_tick() -> None:
     clock = [0.0]
     rhythm = Rhythm(Pace(lambda: clock[0]))
     clock[0] = 100.0
-    rhythm.reported(1, whole=True)
-    rhythm.reported(2_000, whole=False)
+    rhythm.on_reported(1, whole=True)
+    rhythm.on_reported(2_000, whole=False)
     assert rhythm.is_report_due(2_000 + TICK_MS)
 
 
 def test_a_spout_is_asked_later_and_later_but_what_comes_waits_for_a_small_part_of_the_silence() -> None:
     polls, now = Polls(), 0.0
-    polls.asked(now, gave=True)
+    polls.on_polled(now, gave=True)
     assert polls.wait_ms == 0
     waits = []
     while now < 60_000:
         now += polls.wait_ms
-        polls.asked(now, gave=False)
+        polls.on_polled(now, gave=False)
         waits.append((now, polls.wait_ms))
     assert [wait for _, wait in waits[:6]] == [0.5, 1, 2, 4, 8, 8]
     assert all(wait <= max(POLL_MS[1], SILENT_SHARE * at) for at, wait in waits)
     assert waits[-1][1] == POLL_MS[2]
-    polls.asked(now, gave=True)
+    polls.on_polled(now, gave=True)
     assert polls.wait_ms == 0
 
 
@@ -115,7 +115,7 @@ def test_a_slow_task_is_given_what_it_can_do_in_time() -> None:
     taken = []
     while portions:
         some = portions.take()
-        portions.took(some, 100.0 * len(some))  # a millisecond a row
+        portions.record_duration(some, 100.0 * len(some))  # a millisecond a row
         taken.append(len(some))
     assert taken == [1, 5, 5, 5, 5, 5, 5]
 
@@ -123,8 +123,8 @@ def test_a_slow_task_is_given_what_it_can_do_in_time() -> None:
 def test_a_quick_task_is_given_all_that_waits_and_a_chance_delay_does_not_last() -> None:
     portions = Portions(500)
     portions.add(frames(*[1_000] * 100))
-    portions.took(portions.take(), 400)
-    portions.took(portions.take(), 0.1)
+    portions.record_duration(portions.take(), 400)
+    portions.record_duration(portions.take(), 0.1)
     assert len(portions.take()) == 97
 
 

@@ -140,7 +140,7 @@ def pid_of(handle: HeronHandle, name: str) -> int:
 
     def runs() -> bool:
         table.read()
-        return process in table.entries and table.running(process) is not None
+        return process in table.entries and table.find_running(process) is not None
 
     wait_until(lambda: runs() or handle.wait(0))
     if not runs():

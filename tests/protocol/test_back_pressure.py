@@ -9,24 +9,24 @@ FEEDERS = {3: (1, 2), 4: (2,), -2: (1,)}
 
 def test_only_the_feeders_of_the_slow_link_are_told() -> None:
     pressure = Pressure(FEEDERS, high=100, low=50)
-    assert pressure.waiting(3, 99, 0) == []
-    assert pressure.waiting(3, 100, 0) == [Tell(1, 3, True), Tell(2, 3, True)]
-    assert pressure.waiting(4, 10, 0) == []
+    assert pressure.on_waiting(3, 99, 0) == []
+    assert pressure.on_waiting(3, 100, 0) == [Tell(1, 3, True), Tell(2, 3, True)]
+    assert pressure.on_waiting(4, 10, 0) == []
     assert pressure.slow == {3}
 
 
 def test_between_the_marks_nothing_changes() -> None:
     pressure = Pressure(FEEDERS, high=100, low=50)
-    pressure.waiting(4, 150, 0)
-    assert pressure.waiting(4, 300, 1) == []
-    assert pressure.waiting(4, 51, 2) == []
-    assert pressure.waiting(4, 50, 3) == [Tell(2, 4, False)]
-    assert pressure.waiting(4, 99, 4) == []
+    pressure.on_waiting(4, 150, 0)
+    assert pressure.on_waiting(4, 300, 1) == []
+    assert pressure.on_waiting(4, 51, 2) == []
+    assert pressure.on_waiting(4, 50, 3) == [Tell(2, 4, False)]
+    assert pressure.on_waiting(4, 99, 4) == []
 
 
 def test_what_lasts_is_repeated() -> None:
     pressure = Pressure(FEEDERS, high=100, low=50)
-    pressure.waiting(-2, 100, 0)
+    pressure.on_waiting(-2, 100, 0)
     assert pressure.tick(REPEAT_MS - 1) == []
     assert pressure.tick(REPEAT_MS) == [Tell(1, -2, True)]
     assert pressure.tick(REPEAT_MS + 1) == []
@@ -34,17 +34,17 @@ def test_what_lasts_is_repeated() -> None:
 
 def test_a_task_pauses_until_all_it_feeds_have_caught_up() -> None:
     pause = Pause()
-    pause.told(3, True, 0)
-    pause.told(4, True, 0)
-    pause.told(3, False, 1)
-    assert pause.holds(2)
-    pause.told(4, False, 3)
-    assert not pause.holds(3)
+    pause.on_pressure(3, True, 0)
+    pause.on_pressure(4, True, 0)
+    pause.on_pressure(3, False, 1)
+    assert pause.is_on(2)
+    pause.on_pressure(4, False, 3)
+    assert not pause.is_on(3)
 
 
 def test_what_is_not_repeated_is_forgotten() -> None:
     pause = Pause()
-    pause.told(3, True, 0)
-    pause.told(3, True, REPEAT_MS)
-    assert pause.holds(FORGET_MS)
-    assert not pause.holds(REPEAT_MS + FORGET_MS)
+    pause.on_pressure(3, True, 0)
+    pause.on_pressure(3, True, REPEAT_MS)
+    assert pause.is_on(FORGET_MS)
+    assert not pause.is_on(REPEAT_MS + FORGET_MS)

@@ -11,30 +11,30 @@ def member(container: int, incarnation: int = 1) -> Member:
 
 def test_complete_when_every_container_has_registered() -> None:
     membership = Membership(frozenset({1, 2}))
-    assert membership.registered(member(2))
-    assert membership.registered(member(1))
+    assert membership.register(member(2))
+    assert membership.register(member(1))
     assert len(membership.members) == 2
     assert membership.members == (member(1), member(2))
 
 
 def test_the_version_grows_only_when_something_changes() -> None:
     membership = Membership(frozenset({1, 2}), version=10)
-    membership.registered(member(1))
-    membership.registered(member(1))
+    membership.register(member(1))
+    membership.register(member(1))
     assert membership.version == 11
 
 
 def test_a_later_process_takes_the_place_of_an_earlier_whose_end_is_noticed_afterwards() -> None:
     membership = Membership(frozenset({1}))
-    membership.registered(member(1, 1))
-    membership.registered(member(1, 2))
-    membership.left(member(1, 1))
+    membership.register(member(1, 1))
+    membership.register(member(1, 2))
+    membership.remove(member(1, 1))
     assert membership.members == (member(1, 2),)
-    membership.left(member(1, 2))
+    membership.remove(member(1, 2))
     assert membership.members == ()
 
 
 def test_a_stranger_is_refused() -> None:
     membership = Membership(frozenset({1}))
-    assert not membership.registered(member(3))
+    assert not membership.register(member(3))
     assert membership.version == 0

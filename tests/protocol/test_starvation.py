@@ -20,7 +20,7 @@ def killed_at(usage_of: object, until_ms: float = 20 * LIMIT_MS, hangs: bool = F
     while now < until_ms:
         now += STEP_MS
         supervision.tick(now)
-        if supervision.is_suspect("a", now, now) and supervision.silent("a", now, now, usage_of(now), hangs):
+        if supervision.is_suspect("a", now, now) and supervision.on_silence("a", now, now, usage_of(now), hangs):
             return now
     return None
 
@@ -88,7 +88,7 @@ def test_with_each_word_the_whole_limit_begins() -> None:
         age = now % 900
         suspect = supervision.is_suspect("a", age, now)
         assert age > QUIET * LIMIT_MS or not suspect, "who has just spoken is not looked at"
-        assert not suspect or not supervision.silent("a", age, now, Usage(now, 0))
+        assert not suspect or not supervision.on_silence("a", age, now, Usage(now, 0))
 
 
 def test_who_is_silent_is_looked_at_now_and_then_only() -> None:
@@ -98,16 +98,16 @@ def test_who_is_silent_is_looked_at_now_and_then_only() -> None:
     for now in range(1, 900):
         if supervision.is_suspect("a", now, now):
             looks += 1
-            assert not supervision.silent("a", now, now, Usage(0, 0))
+            assert not supervision.on_silence("a", now, now, Usage(0, 0))
     assert looks <= (1 - QUIET) / LOOKS
 
 
 def test_one_started_again_begins_anew() -> None:
     supervision = Supervision(("a",), LIMIT_MS)
     supervision.tick(0)
-    supervision.silent("a", 300, 300, Usage(0, 0))
-    supervision.exited("a", 400)
+    supervision.on_silence("a", 300, 300, Usage(0, 0))
+    supervision.on_exited("a", 400)
     supervision.tick(5_000)
     for now in (5_300, 5_700):
-        assert not supervision.silent("a", now - 400, now, Usage(5_000, 5_000))
-    assert supervision.silent("a", 5_601, 6_001, Usage(5_000, 5_000)) == [Kill("a")]
+        assert not supervision.on_silence("a", now - 400, now, Usage(5_000, 5_000))
+    assert supervision.on_silence("a", 5_601, 6_001, Usage(5_000, 5_000)) == [Kill("a")]

@@ -21,7 +21,7 @@ def started(*names: str) -> Supervision:
 
 def test_the_first_death_is_followed_by_a_start_at_once() -> None:
     supervision = started("a", "b")
-    supervision.exited("a", 500)
+    supervision.on_exited("a", 500)
     assert supervision.tick(500) == [Start("a", 1)]
     assert supervision.restarts() == 1
 
@@ -30,33 +30,33 @@ def test_one_that_keeps_dying_waits_longer_and_holds_up_nobody() -> None:
     supervision = started("a", "b")
     waits, now = [], 0.0
     for _ in range(9):
-        supervision.exited("a", now)
+        supervision.on_exited("a", now)
         due = supervision.next_ms()
         assert due is not None
         waits.append(due - now)
         now = due
         assert [one.name for one in supervision.tick(now) if isinstance(one, Start)] == ["a"]
     assert waits == [0, 100, 200, 400, 800, 1600, 3200, LONGEST_WAIT_MS, LONGEST_WAIT_MS]
-    supervision.exited("b", now)
+    supervision.on_exited("b", now)
     assert supervision.tick(now) == [Start("b", 1)]
 
 
 def test_one_that_has_run_well_starts_at_once_again() -> None:
     supervision = started("a")
     for _ in range(3):
-        supervision.exited("a", 0)
+        supervision.on_exited("a", 0)
         supervision.tick(10_000)
-    supervision.exited("a", 10_000 + HEALTHY_AFTER_MS)
+    supervision.on_exited("a", 10_000 + HEALTHY_AFTER_MS)
     assert supervision.next_ms() == 10_000 + HEALTHY_AFTER_MS
 
 
 def test_one_that_never_stays_up_is_given_up() -> None:
     supervision = started("a")
     for _ in range(DEATHS_IN_A_ROW_MAX):
-        supervision.exited("a", 0)
+        supervision.on_exited("a", 0)
         supervision.tick(1e6)
         supervision._processes["a"].started_ms = 0
-    supervision.exited("a", 0)
+    supervision.on_exited("a", 0)
     assert supervision.tick(1e9) == [GiveUp("a", f"a died {DEATHS_IN_A_ROW_MAX + 1} times in a row")]
     assert supervision.tick(2e9) == []
 
@@ -64,21 +64,21 @@ def test_one_that_never_stays_up_is_given_up() -> None:
 def test_a_silent_process_is_killed_but_not_one_that_has_just_started() -> None:
     supervision = started("a")
     for now in range(0, 5001, 500):
-        assert supervision.silent("a", 999 if now > 900 else 9e9, now) == []
-    assert supervision.silent("a", 1001, 5000) == [Kill("a")]
-    supervision.exited("a", 5000)
-    assert supervision.silent("a", 9e9, 9000) == []
+        assert supervision.on_silence("a", 999 if now > 900 else 9e9, now) == []
+    assert supervision.on_silence("a", 1001, 5000) == [Kill("a")]
+    supervision.on_exited("a", 5000)
+    assert supervision.on_silence("a", 9e9, 9000) == []
 
 
 def test_who_was_not_looked_after_is_given_time_to_show_life() -> None:
     """The machine stood still for a minute, or the executor alone did: its processes come to their next beat when it looks."""
     supervision = started("a", "b")
     for now in (500, 1000):
-        assert supervision.silent("a", 10, now) == []
-    assert supervision.silent("a", 60_000, 61_000) == supervision.silent("b", 60_000, 61_000) == []
-    assert supervision.silent("a", 5, 61_500) == supervision.silent("b", 60_500, 61_500) == []
-    assert supervision.silent("a", 6, 61_501) == []
-    assert supervision.silent("b", 60_501, 61_501) == [Kill("b")]
+        assert supervision.on_silence("a", 10, now) == []
+    assert supervision.on_silence("a", 60_000, 61_000) == supervision.on_silence("b", 60_000, 61_000) == []
+    assert supervision.on_silence("a", 5, 61_500) == supervision.on_silence("b", 60_500, 61_500) == []
+    assert supervision.on_silence("a", 6, 61_501) == []
+    assert supervision.on_silence("b", 60_501, 61_501) == [Kill("b")]
 
 
 def test_an_executor_that_comes_up_anew_adopts_what_runs() -> None:

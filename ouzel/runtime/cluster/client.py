@@ -272,7 +272,7 @@ class HeronHandle(RowIteration):
         """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""
         if self._stopping and not self._cut_short:
             reached = (self._status.rows_acked, self._status.rows_out, self._status.watermark_us)
-            self._cut_short = self._stop.lasts(reached, now_ms())
+            self._cut_short = self._stop.look(reached, now_ms())
         return self._cut_short
 
     def _now_is(self, status: Status, heard: int) -> None:

@@ -160,7 +160,7 @@ class Server:
         for container, executor in self._executors.items():
             name, age_ms = str(container), now - self._heartbeats[container].last(EXECUTOR_SLOT)[0]
             if self._supervision.is_suspect(name, age_ms, now):
-                self._carry_out(self._supervision.silent(name, age_ms, now, read_usage(executor)))
+                self._carry_out(self._supervision.on_silence(name, age_ms, now, read_usage(executor)))
         if not self._ended:
             self._carry_out(self._supervision.tick(now))
 
@@ -214,7 +214,7 @@ class Server:
         with contextlib.suppress(BlockingIOError):  # its children live, and hold the other end
             reason = os.read(self._reasons[container], _REASON_BYTES)
         os.close(self._reasons.pop(container))
-        self._supervision.exited(str(container), now_ms())
+        self._supervision.on_exited(str(container), now_ms())
         if code == TOPOLOGY_ENDED:
             self._ended = True
         elif code == CANNOT_GO_ON:

@@ -26,7 +26,7 @@ class Ending:
             return False
         self._still = self._still or Standstill(self._patience_ms, now_ms)
         silent = totals.unfinished(self._everyone)
-        if silent and not self._still.lasts(silent, now_ms):
+        if silent and not self._still.look(silent, now_ms):
             return False
         for task in sorted(silent):
             totals.note(

@@ -18,7 +18,7 @@ MESSAGE_BYTES = 256 << 10
 EVENTS_KEPT = 1_000
 """Of one life of a task, for a listener who comes later."""
 
-LIVES_KEPT = 8
+INCARNATIONS_KEPT = 8
 """Of one task: the counts of those before are added up, however often it is started again."""
 
 M = TypeVar("M", bound=Message)
@@ -125,7 +125,7 @@ def _join(one: Range, other: Range) -> Range:
     return joined
 
 
-class _Life:
+class _Incarnation:
     """What one incarnation of a task has told, and how much of it the listener knows."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class _Life:
         yield from split_report(self.counts, self.spans.since(self.told_version), events)
         self.told_version, self.told_event, self.is_told = self.spans.version, self.last_event, True
 
-    def again(self) -> None:
+    def on_new_listener(self) -> None:
         self.told_version, self.told_event, self.is_told = 0, 0, False
 
 
@@ -169,7 +169,7 @@ class _Former:
         self._events: deque[tuple[int, wire_pb2.Event]] = deque(maxlen=EVENTS_KEPT)
         self._is_told = False
 
-    def retire(self, incarnation: int, life: _Life) -> None:
+    def retire(self, incarnation: int, life: _Incarnation) -> None:
         """Take in the life after those that are here."""
         counts = life.counts or TaskReport(task=self.counts.task)
         counts.incarnation = incarnation
@@ -187,7 +187,7 @@ class _Former:
         yield from split_report(self.counts, self._spans.since(0), ())
         self._is_told = True
 
-    def again(self) -> None:
+    def on_new_listener(self) -> None:
         self._is_told = False
 
 
@@ -195,7 +195,7 @@ class Reports:
     """The reports of a container's tasks, kept for whoever listens. Nothing is lost between the two; a new listener is told all."""
 
     def __init__(self) -> None:
-        self._lives: dict[tuple[int, int], _Life] = {}
+        self._incarnations: dict[tuple[int, int], _Incarnation] = {}
         self._former: dict[int, _Former] = {}
 
     def take(self, report: TaskReport) -> bool:
@@ -203,7 +203,7 @@ class Reports:
         former = self._former.get(report.task)
         if former and report.incarnation <= former.counts.incarnation:
             return False
-        life = self._lives.setdefault((report.task, report.incarnation), _Life())
+        life = self._incarnations.setdefault((report.task, report.incarnation), _Incarnation())
         before = _urgent(life.counts)
         life.take(report)
         self._retire(report.task)
@@ -211,23 +211,23 @@ class Reports:
 
     def _retire(self, task: int) -> None:
         """Add the oldest lives up, where there are more than are kept."""
-        lives = sorted(key for key in self._lives if key[0] == task)
-        for key in lives[:-LIVES_KEPT]:
-            self._former.setdefault(task, _Former(task)).retire(key[1], self._lives.pop(key))
+        lives = sorted(key for key in self._incarnations if key[0] == task)
+        for key in lives[:-INCARNATIONS_KEPT]:
+            self._former.setdefault(task, _Former(task)).retire(key[1], self._incarnations.pop(key))
 
     def news(self) -> Iterator[TaskReport]:
-        """What the listener has not heard of, failures first; exhaust it, or call `again`."""
-        yield from (life.counts for life in self._lives.values() if life.counts and life.counts.failed)
+        """What the listener has not heard of, failures first; exhaust it, or call `on_new_listener`."""
+        yield from (life.counts for life in self._incarnations.values() if life.counts and life.counts.failed)
         for life in self._list_told():
             yield from life.news()
 
-    def again(self) -> None:
+    def on_new_listener(self) -> None:
         """The listener knows nothing (any more)."""
         for life in self._list_told():
-            life.again()
+            life.on_new_listener()
 
-    def _list_told(self) -> list[_Former | _Life]:
-        return [*self._former.values(), *self._lives.values()]
+    def _list_told(self) -> list[_Former | _Incarnation]:
+        return [*self._former.values(), *self._incarnations.values()]
 
 
 def _urgent(counts: TaskReport | None) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ouzel.connectors.backlog import largest
 from ouzel.runtime.observe.histogram import Histogram
-from ouzel.runtime.observe.reports import LIVES_KEPT, Spans, add_up, supersedes
+from ouzel.runtime.observe.reports import INCARNATIONS_KEPT, Spans, add_up, supersedes
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.wire import wire_pb2
 
@@ -63,21 +63,21 @@ class Totals:
         _, before = self._reached.get(report.task, (None, None))
         self._reached[report.task] = before, self._watermark_us
         if self._held:
-            heard = self.heard_of(self._spouts)
-            self._tell_held([key for key, (_, plan) in self._held.items() if plan is not None and heard >= plan])
+            heard = self.plan_heard_of(self._spouts)
+            self._release([key for key, (_, plan) in self._held.items() if plan is not None and heard >= plan])
 
     @property
-    def holds(self) -> bool:
+    def holds_back(self) -> bool:
         """Whether an event waits for a plan of which all spouts are to hear, and nobody has said of which."""
         return any(plan is None for _, plan in self._held.values())
 
-    def hold_until(self, plan: int) -> None:
+    def hold_back_until(self, plan: int) -> None:
         """Tell these events when all spouts, as they run now, have reported after they heard of this version of the plan."""
         self._held = {key: (event, plan if known is None else known) for key, (event, known) in self._held.items()}
 
-    def tell_all(self) -> None:
+    def release_all(self) -> None:
         """There will be no more reports: hold nothing back."""
-        self._tell_held(list(self._held))
+        self._release(list(self._held))
 
     def _keep(self, key: tuple[int, int, int], event: wire_pb2.Event) -> None:
         if key in self._events or key in self._held or len(self._events) + len(self._held) >= _EVENTS_KEPT:
@@ -88,7 +88,7 @@ class Totals:
         else:
             self._events[key] = placed
 
-    def _tell_held(self, keys: Iterable[tuple[int, int, int]]) -> None:
+    def _release(self, keys: Iterable[tuple[int, int, int]]) -> None:
         for key in keys:
             self._events[key], _ = self._held.pop(key)
 
@@ -109,8 +109,8 @@ class Totals:
             return False
         self._reports[key] = report
         lives = sorted(life for life in self._reports if life[0] == task)
-        if len(lives) > LIVES_KEPT:
-            told = [self._reports[life] for life in lives[:-LIVES_KEPT]]
+        if len(lives) > INCARNATIONS_KEPT:
+            told = [self._reports[life] for life in lives[:-INCARNATIONS_KEPT]]
             self._retire(task, told[-1].incarnation, [former, *told] if former else told)
         return True
 
@@ -137,13 +137,13 @@ class Totals:
         """Whether each of these tasks, as it runs now, has come to rest in that pause, or has finished."""
         return tasks <= {report.task for report in self._current() if report.finished or report.pause == pause}
 
-    def heard_of(self, tasks: frozenset[int]) -> int:
+    def plan_heard_of(self, tasks: frozenset[int]) -> int:
         """The version of the plan that each of these tasks, as it runs now, had heard of when it reported; 0 if one has not."""
         heard = {report.task: report.plan for report in self._current()}
         return min((heard.get(task, 0) for task in tasks), default=0)
 
     @property
-    def told(self) -> ReportedUpTo:
+    def reported(self) -> ReportedUpTo:
         """What `status` has to say now that grows without end."""
         return ReportedUpTo(self._spans.version, len(self._events))
 

@@ -21,7 +21,7 @@ from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, start_time, watch_process
 from ouzel.runtime.process.limits import fork
 from ouzel.runtime.process.process_table import ProcessTable
-from ouzel.runtime.process.starting import CRASHES, TELL, place_told, tell_when_asked
+from ouzel.runtime.process.starting import CRASHES, STACK_SIGNAL, parse_place, write_stack_when_asked
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.executor import ExecutorInstruction, ExecutorMachine, FailContainer, StoreProcesses
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
@@ -125,7 +125,7 @@ class Executor:
         """Take over what a former executor left running."""
         self._table.read()
         for name in self._table.entries:
-            pidfd = self._table.running(name)
+            pidfd = self._table.find_running(name)
             if pidfd is not None:
                 self._pidfds[name] = pidfd
         self._carry_out(self._machine.on_adopted(self._pidfds, now_ms()))
@@ -159,12 +159,12 @@ class Executor:
         log, told = self._directory / f"{name}.log", b""
         with contextlib.suppress(OSError):
             before = log.stat().st_size
-            signal.pidfd_send_signal(self._pidfds[name], TELL)
+            signal.pidfd_send_signal(self._pidfds[name], STACK_SIGNAL)
             deadline = time.monotonic() + _TELLS_S
             while not told.count(b"\n", len(told) // 2) and time.monotonic() < deadline:
                 time.sleep(_TELLS_S / 10)
                 told = log.read_bytes()[before:]
-        return place_told(told.decode(errors="replace"))
+        return parse_place(told.decode(errors="replace"))
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
@@ -196,7 +196,7 @@ class Executor:
                 os._exit(1)
             os.close(noted)
             gc.enable()
-            tell_when_asked()
+            write_stack_when_asked()
             life = Life(self._directory / "heartbeats", self._slots[name], self._server)
             self._mains[name](self._job, self._container, incarnation, life)
         except OuzelError as error:
@@ -267,7 +267,7 @@ def describe_end(result: tuple[int, int] | None, log: str) -> str:
     told = ""
     if result is not None and result[0] == os.CLD_EXITED:
         told = next((f", {line[-_LAST_LINE:]}" for line in log.strip().splitlines()[-1:]), "")
-    elif result is not None and result[1] in CRASHES and (where := place_told(log)):
+    elif result is not None and result[1] in CRASHES and (where := parse_place(log)):
         told = f", {where}"
     return _in_words(result) + told
 

@@ -73,7 +73,7 @@ class Gateway(Thread):
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._socket: socket.socket | None = None
         self._left_over = False
-        self._arrived = self._on_taken = 0
+        self._arrived_bytes = self._taken_bytes = 0
         self._inbox_max = min(INBOX_BYTES_MAX, low_watermark)
         self._next_beat = 0.0
         self._patience_s = self._beat_s
@@ -89,7 +89,7 @@ class Gateway(Thread):
             pass
         if frames:
             was_full = self._is_full()
-            self._on_taken += sum(len(frame.view) for frame in frames)
+            self._taken_bytes += sum(len(frame.view) for frame in frames)
             if was_full and not self._is_full():
                 self._nudge()
         return frames
@@ -164,7 +164,7 @@ class Gateway(Thread):
     def _receive(self, connection: socket.socket, inbound: Inbound) -> None:
         frames = inbound.receive(connection)
         if frames:
-            self._arrived += sum(len(frame.view) for frame in frames)
+            self._arrived_bytes += sum(len(frame.view) for frame in frames)
             self._inbox.put(frames)
 
     def _flush(self, connection: socket.socket) -> int:
@@ -179,7 +179,7 @@ class Gateway(Thread):
             return select.EPOLLOUT if self._left_over else 0
 
     def _is_full(self) -> bool:
-        return self._arrived - self._on_taken > self._inbox_max
+        return self._arrived_bytes - self._taken_bytes > self._inbox_max
 
     def _nudge(self) -> None:
         os.eventfd_write(self._wake, 1)

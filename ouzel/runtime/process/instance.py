@@ -281,9 +281,9 @@ class Instance:
         did = bool(messages)
         if messages:
             instructions = machine.handle(messages, now)
-            self._portions.took(messages, now_ms() - now)
+            self._portions.record_duration(messages, now_ms() - now)
             self._carry_out(instructions)
-        if self._reads(machine) and not self._pause.holds(now) and self._sink_has_room(0.0):
+        if self._reads(machine) and not self._pause.is_on(now) and self._sink_has_room(0.0):
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
@@ -359,9 +359,9 @@ class Instance:
 
     def _control(self, machine: TaskMachine, frame: Frame, now: float) -> None:
         if frame.kind == wire_pb2.SLOW:
-            self._pause.told(frame.header().source, True, now)
+            self._pause.on_pressure(frame.header().source, True, now)
         elif frame.kind == wire_pb2.RELIEVED:
-            self._pause.told(frame.header().source, False, now)
+            self._pause.on_pressure(frame.header().source, False, now)
         elif frame.kind == wire_pb2.RECONNECTED:
             self._carry_out(machine.on_reconnected(now))
         elif frame.kind == wire_pb2.PLAN:
@@ -376,7 +376,7 @@ class Instance:
         self._may_read = True
         if plan.version != self._reporter.plan:
             self._reporter.plan = plan.version
-            self._rhythm.at_once()
+            self._rhythm.hurry()
 
     def _carry_out(self, instructions: Sequence[Instruction]) -> None:
         buffers: list[memoryview] = []

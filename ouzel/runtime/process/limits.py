@@ -24,7 +24,7 @@ _THREADS, _THREADS_OF_CONTAINER, _THREADS_OF_TASK = 25, 20, 4
 _MANY = 10_000
 """So many threads are enough for any topology of one machine; they are not counted."""
 
-TELL = "raise the limit that `ulimit -u` shows, or run fewer tasks"
+RAISE_LIMIT = "raise the limit that `ulimit -u` shows, or run fewer tasks"
 
 
 def check_limits(packing: PackingPlan) -> None:
@@ -45,7 +45,7 @@ def check_limits(packing: PackingPlan) -> None:
     needed, there = threads_needed(packing), _threads_of(os.geteuid())
     if there + needed > most:
         raise TopologyError(
-            f"this user may have {most} processes and threads and has {there}, and this topology needs {needed} more; {TELL}"
+            f"this user may have {most} processes and threads and has {there}, and this topology needs {needed} more; {RAISE_LIMIT}"
         )
 
 
@@ -79,7 +79,7 @@ def fork() -> int:
     try:
         return os.fork()
     except OSError as error:
-        raise TopologyError(f"no more processes can be started: {error.strerror}; {TELL}") from error
+        raise TopologyError(f"no more processes can be started: {error.strerror}; {RAISE_LIMIT}") from error
 
 
 def start_thread(thread: Thread) -> None:
@@ -91,4 +91,4 @@ def start_thread(thread: Thread) -> None:
     try:
         thread.start()
     except RuntimeError as error:
-        raise TopologyError(f"no more threads can be started; {TELL}") from error
+        raise TopologyError(f"no more threads can be started; {RAISE_LIMIT}") from error

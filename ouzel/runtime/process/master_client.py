@@ -45,11 +45,11 @@ class MasterClient(Thread):
     """A stream manager's membership: registers, hands on each physical plan, and registers anew with every new topology master."""
 
     def __init__(
-        self, job: RunDescription, member: wire_pb2.StreamManager, planned: Callable[[wire_pb2.PhysicalPlan], None]
+        self, job: RunDescription, member: wire_pb2.StreamManager, on_plan: Callable[[wire_pb2.PhysicalPlan], None]
     ) -> None:
         super().__init__(name="master", daemon=True)
         self._credentials = job.credentials
-        self._finder, self._member, self._planned = MasterFinder(job), member, planned
+        self._finder, self._member, self._on_plan = MasterFinder(job), member, on_plan
 
     def run(self) -> None:
         """The thread's work."""
@@ -59,6 +59,6 @@ class MasterClient(Thread):
             with grpc.insecure_channel(address) as channel:
                 try:
                     for plan in TopologyMasterStub(channel).Join(self._member, metadata=self._credentials):
-                        self._planned(plan)
+                        self._on_plan(plan)
                 except grpc.RpcError:
                     time.sleep(_RETRY_S)

@@ -44,16 +44,16 @@ class Rhythm:
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self._tick_at = self._report_at = self._reported_ms = 0.0
-        self._stirred = True
+        self._active = True
 
-    def stirs(self, now_ms: float) -> None:
+    def on_activity(self, now_ms: float) -> None:
         """Something happens, or is on its way."""
         self._tick_at = min(self._tick_at, now_ms + TICK_MS)
-        if not self._stirred:
-            self._stirred = True
+        if not self._active:
+            self._active = True
             self._report_at = min(self._report_at, self._reported_ms + 1e3 * self._pace.interval_s)
 
-    def at_once(self) -> None:
+    def hurry(self) -> None:
         """Tick, and report, as soon as possible."""
         self._tick_at = self._report_at = 0.0
 
@@ -69,7 +69,7 @@ class Rhythm:
         """Whether to tick now."""
         return now_ms >= self._tick_at
 
-    def ticked(self, now_ms: float, rests: bool) -> None:
+    def on_ticked(self, now_ms: float, rests: bool) -> None:
         """It was ticked, and `rests` if nothing is on its way."""
         young = self._pace.interval_s < LATER_S
         self._tick_at = now_ms + (REST_TICK_MS if rests and not young else TICK_MS)
@@ -78,13 +78,13 @@ class Rhythm:
         """Whether to report with this tick."""
         return now_ms >= self._report_at
 
-    def reported(self, now_ms: float, whole: bool) -> None:
+    def on_reported(self, now_ms: float, whole: bool) -> None:
         """It has reported; not the `whole` of it if nobody took that."""
         interval_ms = 1e3 * self._pace.interval_s
-        if self._pace.interval_s >= LATER_S and not self._stirred:
+        if self._pace.interval_s >= LATER_S and not self._active:
             interval_ms = REST_REPORT_MS
         self._report_at = now_ms + (interval_ms if whole else TICK_MS)
-        self._reported_ms, self._stirred = now_ms, not whole
+        self._reported_ms, self._active = now_ms, not whole
 
 
 class Polls:
@@ -94,7 +94,7 @@ class Polls:
         self.wait_ms = POLL_MS[0]
         self._gave_ms: float | None = None
 
-    def asked(self, now_ms: float, gave: bool) -> None:
+    def on_polled(self, now_ms: float, gave: bool) -> None:
         """It was asked, and gave something or not."""
         if gave or self._gave_ms is None:
             self._gave_ms, self.wait_ms = now_ms, 0.0 if gave else POLL_MS[0]
@@ -129,7 +129,7 @@ class Portions:
             taken.append(message)
         return taken
 
-    def took(self, messages: Iterable[Message], lasted_ms: float) -> None:
+    def record_duration(self, messages: Iterable[Message], lasted_ms: float) -> None:
         """How long it took to handle these. What was slower than before counts by half, for it may have been a chance."""
         rows = sum(message.frame.height for message in messages if isinstance(message, Data))
         if rows:

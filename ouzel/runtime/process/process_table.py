@@ -40,7 +40,7 @@ class ProcessTable(Processes):
         except OSError as error:
             raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 
-    def running(self, name: str) -> int | None:
+    def find_running(self, name: str) -> int | None:
         """A pidfd of the process if it still runs."""
         entry = self.entries.get(name)
         if entry is None or start_time(entry.pid) != entry.started:

@@ -19,7 +19,7 @@ from ouzel.compiler.user_code import NOT_THEIRS
 START_MS = 30_000.0
 """A task that takes longer to start says what it waits for."""
 
-TELL = signal.SIGRTMAX - 3
+STACK_SIGNAL = signal.SIGRTMAX - 3
 """The signal at which a process writes into its log where it is."""
 
 CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
@@ -35,7 +35,7 @@ class StartWatch:
         self._name, self._since_ms, self._tell = name, now_ms, tell
         self._started = self._told = False
 
-    def started(self) -> None:
+    def on_started(self) -> None:
         """It has."""
         self._started = True
 
@@ -64,14 +64,14 @@ def place_in(stack: list[tuple[str, int, str]]) -> str:
     return f"in {name} ({file}:{line})"
 
 
-def tell_when_asked() -> None:
-    """From now on this process writes its stack into its log at a crash, and when it is sent TELL, whatever it is doing."""
+def write_stack_when_asked() -> None:
+    """From now on this process writes its stack into its log at a crash, and when it is sent STACK_SIGNAL, whatever it is doing."""
     log = os.dup(2)  # which a function may close, or take for something else
     faulthandler.enable(log, all_threads=False)
-    faulthandler.register(TELL, log, all_threads=True)
+    faulthandler.register(STACK_SIGNAL, log, all_threads=True)
 
 
-def place_told(log: str) -> str:
+def parse_place(log: str) -> str:
     """Where the process was that wrote its stack into this text; empty if it did not."""
     _, _, stack = log.rpartition("(most recent call first):\n")
     frames = [(found[1], int(found[2]), found[3]) for found in map(_FRAME.fullmatch, stack.splitlines()) if found]

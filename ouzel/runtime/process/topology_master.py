@@ -67,7 +67,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._machine, self._store, self._own_report, self._clock = machine, store, own_report, clock
         self._changed, self._storing = Condition(), Lock()
         self._pace = Pace(lambda: clock() / 1e3)
-        self.told_of_end = False
+        self.has_told_end = False
 
     def Join(self, request: wire_pb2.StreamManager, context: Any) -> Iterator[wire_pb2.PhysicalPlan]:
         address = request.address
@@ -89,12 +89,12 @@ class TopologyMaster(TopologyMasterServicer):
 
     def Watch(self, request: wire_pb2.WatchRequest, context: Any) -> Iterator[wire_pb2.TopologyStatus]:
         seen, known = None, ReportedUpTo()
-        while context.is_active() and not self.told_of_end:
+        while context.is_active() and not self.has_told_end:
             with self._changed:
                 self._changed.wait_for(partial(self._differs_from, seen), self._pace.interval_s)
                 seen, status, known = self._machine.news, self._status(known), self._machine.known
             yield from status_parts(status)
-            self.told_of_end = self._machine.has_ended
+            self.has_told_end = self._machine.has_ended
 
     def Stop(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         return self._answer(ClientRequest.STOP)
@@ -205,7 +205,7 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
         (job.home / STATUS_FILE).unlink(missing_ok=True)
         print(f"how the topology ended cannot be noted: {error}", file=sys.stderr)
     deadline = time.monotonic() + _FAREWELL_S
-    while not master.told_of_end and time.monotonic() < deadline:
+    while not master.has_told_end and time.monotonic() < deadline:
         time.sleep(0.005)
     sys.stderr.flush()
     os._exit(ENDED)

@@ -41,7 +41,7 @@ class Pressure:
         """The links that are slow now."""
         return frozenset(self._told)
 
-    def waiting(self, link: int, size: int, now_ms: float) -> list[Tell]:
+    def on_waiting(self, link: int, size: int, now_ms: float) -> list[Tell]:
         """So many bytes wait for a link."""
         if link not in self._told:
             if size < self._high:
@@ -70,14 +70,14 @@ class Pause:
     def __init__(self) -> None:
         self._slow: dict[int, float] = {}
 
-    def told(self, link: int, slow: bool, now_ms: float) -> None:
+    def on_pressure(self, link: int, slow: bool, now_ms: float) -> None:
         """A stream manager says that a link is slow, or no longer."""
         if slow:
             self._slow[link] = now_ms
         else:
             self._slow.pop(link, None)
 
-    def holds(self, now_ms: float) -> bool:
+    def is_on(self, now_ms: float) -> bool:
         """Whether the task should take in no rows now."""
         if self._slow:
             self._slow = {link: told for link, told in self._slow.items() if now_ms - told < FORGET_MS}

@@ -27,7 +27,7 @@ class Membership:
         self._members: dict[int, Member] = {}
         self.version = version
 
-    def registered(self, member: Member) -> bool:
+    def register(self, member: Member) -> bool:
         """A stream manager says that it is there; a later process of the same container takes the place of an earlier. True if accepted."""
         if member.container not in self._containers:
             return False
@@ -36,7 +36,7 @@ class Membership:
             self.version += 1
         return True
 
-    def left(self, member: Member) -> None:
+    def remove(self, member: Member) -> None:
         """A stream manager is gone; harmless if another has taken its place."""
         if self._members.get(member.container) == member:
             del self._members[member.container]

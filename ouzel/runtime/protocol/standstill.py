@@ -14,7 +14,7 @@ class Standstill:
         self._stood_ms = 0.0
         self._reached: object = None
 
-    def lasts(self, reached: object, now_ms: float) -> bool:
+    def look(self, reached: object, now_ms: float) -> bool:
         """Whether it has now stood still for longer than the limit, having come so far."""
         since_ms, self._looked_ms = now_ms - self._looked_ms, now_ms
         self._stood_ms = self._stood_ms + min(since_ms, SHARE * self._limit_ms) if reached == self._reached else 0.0

@@ -60,7 +60,7 @@ class _Process:
     spoke_ms: float = -inf
     silence: Starvation = field(default_factory=Starvation)
 
-    def spoken(self, at_ms: float) -> None:
+    def on_sign_of_life(self, at_ms: float) -> None:
         """Its last sign of life is from then; with a new one a silence ends."""
         if at_ms > self.spoke_ms:
             self.spoke_ms, self.silence = at_ms, Starvation()
@@ -80,7 +80,7 @@ class Supervision:
         process = self._processes[name]
         process.incarnation, process.running, process.started_ms = incarnation, running, now_ms
 
-    def exited(self, name: str, now_ms: float) -> None:
+    def on_exited(self, name: str, now_ms: float) -> None:
         """The process is gone."""
         process = self._processes[name]
         process.running = False
@@ -90,13 +90,13 @@ class Supervision:
         process.due_ms = now_ms + (0.0 if process.deaths_in_a_row == 1 else min(doubled, LONGEST_WAIT_MS))
 
     def is_suspect(self, name: str, age_ms: float, now_ms: float) -> bool:
-        """Whether a process whose last sign of life is `age_ms` old is to be looked at now, for `silent`."""
+        """Whether a process whose last sign of life is `age_ms` old is to be looked at now, for `on_silence`."""
         process = self._processes[name]
-        process.spoken(now_ms - age_ms)
+        process.on_sign_of_life(now_ms - age_ms)
         quiet = min(age_ms, now_ms - process.started_ms) > QUIET * self._hang_timeout_ms
         return process.running and quiet and process.silence.is_due(self._hang_timeout_ms, now_ms)
 
-    def silent(
+    def on_silence(
         self, name: str, age_ms: float, now_ms: float, usage: Usage | None = None, hangs: bool = False
     ) -> list[SupervisionInstruction]:
         """The last sign of life of a running process is `age_ms` old, and `usage` is what it had of the CPU, if that is known.
@@ -106,7 +106,7 @@ class Supervision:
         """
         self._look(now_ms)
         process, limit_ms = self._processes[name], self._hang_timeout_ms
-        process.spoken(now_ms - age_ms)
+        process.on_sign_of_life(now_ms - age_ms)
         silence = process.silence
         silence.see(None if hangs else usage, now_ms)
         since = min(age_ms, now_ms - process.started_ms, now_ms - self._late_ms + LATE * limit_ms) - silence.excused_ms

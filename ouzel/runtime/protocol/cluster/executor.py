@@ -85,7 +85,7 @@ class ExecutorMachine:
     def on_exited(self, name: str, how: str, now_ms: float) -> None:
         """A process has ended, `how` in words; of one that was killed for its silence, that is known better."""
         self._how_it_ended.setdefault(name, how)
-        self._supervision.exited(name, now_ms)
+        self._supervision.on_exited(name, now_ms)
 
     def is_suspect(self, name: str, age_ms: float, now_ms: float) -> bool:
         """Whether a process whose last sign of life is `age_ms` old is to be looked at now, for `on_silence`."""
@@ -94,8 +94,8 @@ class ExecutorMachine:
     def on_silence(
         self, name: str, age_ms: float, now_ms: float, usage: Usage | None, hangs: bool
     ) -> list[ExecutorInstruction]:
-        """A process was looked at; see Supervision.silent. Before a Kill is carried out, `on_killing` is to be told."""
-        return self._told(self._supervision.silent(name, age_ms, now_ms, usage, hangs))
+        """A process was looked at; see Supervision.on_silence. Before a Kill is carried out, `on_killing` is to be told."""
+        return self._told(self._supervision.on_silence(name, age_ms, now_ms, usage, hangs))
 
     def on_killing(self, name: str, why: str, place: str) -> None:
         """A process is killed for its silence; `place` is where in its code it is, as far as it has said that."""

@@ -36,7 +36,7 @@ class MetricsManagerMachine:
 
     def on_new_master(self) -> None:
         """The topology master that is told from now on knows nothing."""
-        self._reports.again()
+        self._reports.on_new_listener()
         self._told = None
 
     def messages(self, processes: Processes, now_ms: float) -> Iterator[wire_pb2.ContainerReport]:

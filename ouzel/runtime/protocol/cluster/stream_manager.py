@@ -172,7 +172,7 @@ class StreamManagerMachine:
     def on_flushed(self, links: Iterable[Link], now_ms: float) -> None:
         """What the sockets of these links take has been written."""
         for link in links:
-            self._press(self._pressure.waiting(link.key, link.waiting, now_ms), now_ms)
+            self._press(self._pressure.on_waiting(link.key, link.waiting, now_ms), now_ms)
 
     @property
     def has_due(self) -> bool:
@@ -292,8 +292,8 @@ class StreamManagerMachine:
     def _pause(self, frame: Frame, now_ms: float) -> None:
         """A local task is to pause, or to go on: its rows are held back here."""
         pause = self._pauses[frame.destination]
-        pause.told(frame.header().source, frame.kind == wire_pb2.SLOW, now_ms)
-        self._hold_back(frame.destination, pause.holds(now_ms))
+        pause.on_pressure(frame.header().source, frame.kind == wire_pb2.SLOW, now_ms)
+        self._hold_back(frame.destination, pause.is_on(now_ms))
 
     def _hold_back(self, task: int, holds: bool) -> None:
         link = self._tasks[task]
@@ -307,9 +307,9 @@ class StreamManagerMachine:
     def on_tick(self, now_ms: float, arriving: Iterable[int]) -> Sequence[StreamManagerInstruction]:
         """SayNow again what may have been lost. `arriving` are the tasks for which a large frame is amid arriving."""
         for task, pause in self._pauses.items():
-            self._hold_back(task, pause.holds(now_ms))
+            self._hold_back(task, pause.is_on(now_ms))
         for link in self._routes.values():
-            self._press(self._pressure.waiting(link.key, link.waiting, now_ms), now_ms)
+            self._press(self._pressure.on_waiting(link.key, link.waiting, now_ms), now_ms)
         self._press(self._pressure.tick(now_ms), now_ms)
         for session in self._sessions:
             if session.sender is not None and self._received[session.sender] > session.acknowledged:

@@ -81,13 +81,13 @@ class TopologyMasterMachine:
 
     def on_register(self, member: Member) -> list[MasterInstruction]:
         """A stream manager says that it is there."""
-        if not self._membership.registered(member):
+        if not self._membership.register(member):
             return [Refuse(f"there is no container {member.container} in this topology")]
         return [SendPlan()]
 
     def on_leave(self, member: Member) -> list[MasterInstruction]:
         """The connection of a stream manager is lost."""
-        self._membership.left(member)
+        self._membership.remove(member)
         return [SendPlan()]
 
     def on_report(self, report: wire_pb2.ContainerReport, now_ms: float) -> list[MasterInstruction]:
@@ -98,10 +98,10 @@ class TopologyMasterMachine:
         del report.tasks[:]
         self._reports[report.container] = report
         instructions: list[MasterInstruction] = []
-        if self._totals.holds:
+        if self._totals.holds_back:
             # A loss is told when all spouts have reported behind it, so each is asked to report anew.
             instructions = self._announce(now_ms)
-            self._totals.hold_until(self.version)
+            self._totals.hold_back_until(self.version)
         self._move_on(now_ms)
         return instructions if self.news == before else [*instructions, TellClients()]
 
@@ -157,20 +157,20 @@ class TopologyMasterMachine:
     @property
     def news(self) -> tuple[object, ...]:
         """What clients are told of at once when it changes."""
-        return self.state, self._totals.heard_of(self._everyone)
+        return self.state, self._totals.plan_heard_of(self._everyone)
 
     @property
     def known(self) -> ReportedUpTo:
         """What whoever gets `status` now knows afterwards."""
-        return self._totals.told
+        return self._totals.reported
 
     def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """How the topology stands; of ranges and events what is not known."""
         if self.has_ended:
-            self._totals.tell_all()
+            self._totals.release_all()
         status = self._totals.status(now_ms, known)
         status.state, status.reason = self.state.value, self.reason
-        status.plan = self._totals.heard_of(self._everyone)
+        status.plan = self._totals.plan_heard_of(self._everyone)
         reports = [self._reports[container] for container in sorted(self._reports)]
         status.restarts = sum(report.restarts for report in reports)
         status.deaths.extend(death for report in reports for death in report.deaths)
