@@ -29,13 +29,11 @@ from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.pace import Pace, Polls, Portions, Rhythm
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
-from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import (
     Commit,
@@ -184,14 +182,14 @@ class Instance:
         self._pause = Pause()
         self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
         self._rested_in = 0
-        self._pace = Pace()
+        self._pace = Pace(time.monotonic)
         self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
         self._rhythm, self._polls = Rhythm(self._pace), Polls()
         self._machine: TaskMachine | None = None
         self._sink: SinkThread | DirectSink | None = None
         self._slow_since = 0.0
         self._own_wait = OwnWait()
-        self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms)
+        self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, now_ms)
         self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", now_ms(), self._note)
         self.running = True
 

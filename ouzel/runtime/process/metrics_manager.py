@@ -11,10 +11,10 @@ import grpc
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
-from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
+from ouzel.runtime.protocol.pace import Pace
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -32,7 +32,7 @@ class MetricsManager:
         self._table = ProcessTable(job.container(container))
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._channel: grpc.Channel | None = None
-        self._pace = Pace()
+        self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
 
     def run(self) -> None:

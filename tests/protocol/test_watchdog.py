@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.starvation import Usage
+from ouzel.runtime.protocol.watchdog import Watchdog
 
 
 def stuck_since(since: float) -> Watchdog:
-    watchdog = Watchdog(1_000)
+    watchdog = Watchdog(1_000, Clock())
     watchdog.busy_since = since
     return watchdog
 

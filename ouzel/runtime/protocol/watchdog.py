@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.protocol.starvation import ENDLESS, QUIET, Starvation, Usage
 from ouzel.runtime.protocol.supervision import LATE
 
@@ -22,7 +21,7 @@ class Watchdog:
     `clock` gives milliseconds, and is the one of the times that the gateway's thread asks with.
     """
 
-    def __init__(self, limit_ms: float, clock: Callable[[], float] = now_ms) -> None:
+    def __init__(self, limit_ms: float, clock: Callable[[], float]) -> None:
         self.limit_ms, self._clock = limit_ms, clock
         self.busy_since: float | None = None
         self._entered: float | None = None

@@ -6,7 +6,6 @@ what hundreds of tasks do that have nothing to do adds up to whole cores.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -27,9 +26,9 @@ SHARE = 0.1
 
 
 class Pace:
-    """Counts from when it is made."""
+    """Counts from when it is made. `clock` gives seconds."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._began = clock, clock()
 
     @property

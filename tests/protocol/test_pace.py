@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ouzel.runtime.process.pace import (
+from ouzel.runtime.protocol.messages import Data, Message, TimeStatus, Watermark
+from ouzel.runtime.protocol.pace import (
     POLL_MS,
     REST_REPORT_MS,
     REST_TICK_MS,
@@ -16,7 +17,6 @@ from ouzel.runtime.process.pace import (
     Portions,
     Rhythm,
 )
-from ouzel.runtime.protocol.messages import Data, Message, TimeStatus, Watermark
 
 
 @pytest.mark.parametrize(
