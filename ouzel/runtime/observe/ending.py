@@ -1,4 +1,4 @@
-"""When a topology has ended, and which of its tasks have not said to the last what they have done."""
+"""When a topology has ended, and which of its tasks did not send a last report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ending:
         self._still: Standstill | None = None
 
     def is_over(self, totals: Totals, now_ms: float) -> bool:
-        """Whether it has ended; tasks that have not said so by then are told of."""
+        """Whether it has ended; of each task that has not said so by then there is an event."""
         if not totals.have_finished(self._sinks):
             return False
         self._still = self._still or Standstill(self._patience_ms, now_ms)

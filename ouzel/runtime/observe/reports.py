@@ -16,10 +16,10 @@ MESSAGE_BYTES = 256 << 10
 """A message is closed when its list has come to so much; gRPC refuses one of 4 MiB."""
 
 EVENTS_KEPT = 1_000
-"""Of one life of a task, for a listener who comes later."""
+"""How many events of one incarnation of a task are kept, for a listener that comes later."""
 
 INCARNATIONS_KEPT = 8
-"""Of one task: the counts of those before are added up, however often it is started again."""
+"""For how many incarnations of a task counts are kept apart; those of earlier ones are added up."""
 
 M = TypeVar("M", bound=Message)
 

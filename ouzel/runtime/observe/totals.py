@@ -93,7 +93,7 @@ class Totals:
             self._events[key], _ = self._held.pop(key)
 
     def note(self, task: int, kind: str, text: str) -> None:
-        """Keep an event of a task that the listener has seen, and the task could not tell."""
+        """Add an event about a task that the task itself could not report."""
         key = (task, self._newest.get(task, 0), 0)
         self._events.setdefault(key, self._place(wire_pb2.Event(kind=kind, text=text, count=1), task))
 
@@ -182,7 +182,7 @@ class Totals:
         return (self._reports[key] for key in self._newest.items() if key in self._reports)
 
     def _place(self, event: wire_pb2.Event, task: int) -> wire_pb2.Event:
-        """The event with its task, and what the sinks had reached by the task's last report but one: what befell it came later.
+        """The event with its task, and what the sinks had reached by the task's last report but one: what happened to it came later.
 
         (The last one may have been on its way for as long as there is between two, and the sinks' may have overtaken it.)
         """

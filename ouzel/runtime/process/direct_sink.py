@@ -1,4 +1,4 @@
-"""A sink that waits for nothing: its task writes by itself: no thread has to be woken for each batch."""
+"""A sink that never waits: its task writes by itself, and no thread has to be woken for each batch."""
 
 from __future__ import annotations
 

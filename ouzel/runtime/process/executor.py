@@ -168,7 +168,7 @@ class Executor:
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
-        self._heartbeats.beat(EXECUTOR_SLOT)  # for where dozens start in turn on a busy machine, all together take long
+        self._heartbeats.beat(EXECUTOR_SLOT)  # dozens of starts in turn take long, and a silent executor is killed
         noted, note = os.pipe2(os.O_CLOEXEC)
         pid = fork()
         if pid == 0:

@@ -142,7 +142,7 @@ _LONGEST = "ouzel-01234567/container-9999/metrics-manager.sock"
 
 
 def check_room(parent: Path) -> None:
-    """See that sockets in a job directory below `parent` can have a path.
+    """Check that sockets in a job directory below `parent` can have a path.
 
     Raises:
         TopologyError: it would be too long, or is no text, which gRPC does not take.
@@ -266,7 +266,7 @@ def _describe_unloadable(error: BaseException) -> str:
 
 
 def refuse_while_loading(what: str) -> None:
-    """See that no module starts something when a task imports it, which would start tasks that import it, and so on for ever.
+    """Refuse that a module starts something when a task imports it: that would start tasks that import it, and so on for ever.
 
     Raises:
         TopologyError: this process is importing the modules of a program; names the line.

@@ -31,8 +31,10 @@ def now_ms() -> float:
 class Heartbeats:
     """A file that the processes of a container and its executor map: when each was last alive. A beat costs no system call.
 
-    Of a process that says that it hangs, the time is negative. A time is written in one piece: `struct.pack_into` clears the place first,
-    and of whoever lost his core just then the others would read that he had been silent since the machine was started.
+    The time of a process that says that it hangs is negative.
+
+    Invariant: a time is written by one store. `struct.pack_into` clears the bytes first, and was used here: a process that lost its core
+    in between looked as if it had been silent since the machine was started, and was killed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,14 +62,14 @@ class Heartbeats:
 
 
 class Life:
-    """One process's slot in the heartbeats, and its sight of the server it came from."""
+    """One process's slot in the heartbeats, and a watch on the server that it came from."""
 
     def __init__(self, heartbeats: Path, slot: int, server: int) -> None:
         self._heartbeats, self._slot = Heartbeats(heartbeats), slot
         self._server = watch_process(server)
 
     def beat(self, hangs: bool = False) -> None:
-        """Say that this process lives, or that it hangs; leave at once when the server is gone, so that nothing is left behind."""
+        """Note that this process lives, or that it hangs. Exit at once if the server is gone."""
         if hangs:
             self._heartbeats.hang(self._slot)
         else:
@@ -110,14 +112,14 @@ def die_with_parent() -> None:
 
 
 def wake_with_parent() -> None:
-    """Go on, if stopped, when the parent ends: only so can a process that was stopped find that out."""
+    """Be continued, if stopped, when the parent ends: a stopped process could not find that out."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def end_with(lifeline: int) -> None:
-    """Be killed, with all of this process group and even while stopped, when nobody holds the writing end of this pipe any more.
+    """Have the kernel kill this process group, stopped or not, when no process holds the writing end of the pipe any more.
 
-    Unlike a parent's death this is heard of by whoever an executor leaves behind, and unlike a pid it cannot be somebody else's.
+    A parent's death would not do: what a dead executor leaves behind has another parent. A pid would not do: it may be used again.
     """
     own = os.open(
         f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_NONBLOCK

@@ -1,4 +1,4 @@
-"""How many files, processes and threads this user may have: seen to before a topology starts, and said where one cannot be had."""
+"""How many files, processes and threads this user may have: checked before a topology starts, and named where one is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RAISE_LIMIT = "raise the limit that `ulimit -u` shows, or run fewer tasks"
 
 
 def check_limits(packing: PackingPlan) -> None:
-    """See that the topology's processes may have what they need.
+    """Check that the topology's processes may have what they need.
 
     Raises:
         TopologyError: they may not.
@@ -74,7 +74,7 @@ def fork() -> int:
     """As `os.fork`.
 
     Raises:
-        TopologyError: there is no process to be had.
+        TopologyError: no process can be started.
     """
     try:
         return os.fork()
@@ -86,7 +86,7 @@ def start_thread(thread: Thread) -> None:
     """Start it.
 
     Raises:
-        TopologyError: there is no thread to be had.
+        TopologyError: no thread can be started.
     """
     try:
         thread.start()

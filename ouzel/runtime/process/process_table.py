@@ -30,7 +30,7 @@ class ProcessTable(Processes):
         """Put it into the file, whole or not at all.
 
         Raises:
-            TopologyError: it cannot be written, so the executor after this one would not know what runs.
+            TopologyError: it cannot be written, so the next executor would not know what runs.
         """
         fresh = self._path.with_suffix(".new")
         text = {"processes": self.entries, "executors": self.executors, "failed": self.failed, "deaths": self.deaths}

@@ -24,11 +24,11 @@ from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header, paddi
 SOCKET_NAME = "client.sock"
 
 _ROUNDS = 64
-"""So many reads take more from a socket than it can hold, whatever comes in meanwhile."""
+"""After so many reads all is read that a socket held at the first one, even if more comes in meanwhile."""
 
 
 SEEN_MAX = 1 << 18
-"""Batches that are known when they come again, the latest: many times more than can be on their way without an ack."""
+"""How many batches are remembered, the latest, so that a replayed one is delivered once: many times more than can wait for an ack."""
 
 
 class ResultSender:
@@ -64,7 +64,7 @@ class ResultSender:
 
 
 NO_BATCH = (DecodeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What bytes end in that no task has sent."""
+"""What decoding raises for bytes that no task has sent."""
 
 
 class ResultReader:
@@ -184,7 +184,7 @@ class ResultReader:
         """Which batch a frame holds, and its rows unless they were delivered.
 
         Raises:
-            Closed: it is no batch of a task's; whoever sent it is hung up on, and nothing else ends.
+            Closed: no task has sent this; its connection is closed, and nothing else ends.
         """
         try:
             header = frame.header()

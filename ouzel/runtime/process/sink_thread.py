@@ -1,4 +1,4 @@
-"""The thread that writes for a task: whatever a disk, a broker or a client takes, the task's own thread goes on."""
+"""The thread that writes for a task, so that the task's own thread never waits for a disk, a broker or a client."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SinkThread(Thread):
                 self._carry_out(order)
                 self.busy_since = math.inf
             self._writer.close()
-        except BaseException as error:  # a panic of Polars is no Exception, and nobody else would hear of it
+        except BaseException as error:  # a panic of Polars is no Exception, and would end this thread in silence
             with self._room:
                 self._failed = (
                     error if isinstance(error, Exception) else TopologyError(f"{type(error).__name__}: {error}")

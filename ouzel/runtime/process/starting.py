@@ -1,6 +1,6 @@
-"""What a task waits for that does not start: modules of the program that it imports, what its source or sink connects to, or its state.
+"""Where a process is in its code: a task that does not start, for it imports modules, connects or reads state; one that is killed.
 
-Also where a process is that is killed because it shows no life.
+A stack is taken by another thread, or written by a signal handler in C, for the main thread may be in a call that does not return.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 
 class StartWatch:
-    """Looks, from another thread, at how the process's main thread starts its task; `tell` hears once of one that takes too long."""
+    """Watches, from another thread, how long the main thread takes to start its task; `tell` is called once if it takes too long."""
 
     def __init__(self, name: str, now_ms: float, tell: Callable[[str], None]) -> None:
         self._name, self._since_ms, self._tell = name, now_ms, tell
         self._started = self._told = False
 
     def on_started(self) -> None:
-        """It has."""
+        """The task has started."""
         self._started = True
 
     def is_late(self, now_ms: float) -> bool:

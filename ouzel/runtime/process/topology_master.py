@@ -144,7 +144,7 @@ class TopologyMaster(TopologyMasterServicer):
         if StoreRequest() in instructions:
             try:
                 self.store()
-            except OSError as error:  # better asked of all that run now than of nobody
+            except OSError as error:  # all that run now do it all the same
                 print(f"what was asked cannot be kept for another topology master: {error}", file=sys.stderr)
         return wire_pb2.PlanReply(version=version)
 
@@ -167,7 +167,7 @@ class Guard(grpc.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
         self._refusal = grpc.unary_unary_rpc_method_handler(_refuse)
 
     def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
-        """See grpc.ServerInterceptor."""
+        """Let a call with the token through, and answer any other with UNAUTHENTICATED."""
         shown = dict(handler_call_details.invocation_metadata).get(TOKEN, "")
         if hmac.compare_digest(str(shown).encode(), self._token.encode()):
             return continuation(handler_call_details)
@@ -212,7 +212,7 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
 
 
 def _hold(state: StateManager, path: str, address: bytes, life: Life) -> None:
-    """Announce the address; a topology master that died a moment ago may still be known."""
+    """Announce the address. That of a topology master that has just died may stand there for a moment."""
     deadline = time.monotonic() + _HOLD_S
     while not state.hold(path, address):
         life.beat()

@@ -1,8 +1,8 @@
 """What stands for a frame in the tree of a root, when several frames or several acks speak of it.
 
 Storm draws a random id for each pair of a tuple and an anchor (Toshniwal et al., SIGMOD 2014, section 2.3.1). Ours are computed, for a
-frame's own id is the same in every attempt: were it XORed into one tree twice, by the acks of two anchors or by two copies of a frame
-that was replayed, it would cancel, and the tree were done before the frame is.
+frame's own id is the same in every attempt. If that were XORed into one tree twice, by the acks of two anchors or by two copies of a
+replayed frame, it would cancel out, and the tree would be complete before the frame is handled.
 """
 
 from __future__ import annotations

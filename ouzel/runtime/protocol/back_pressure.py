@@ -1,8 +1,10 @@
 """Back-pressure along the path that is slow, and nowhere else. Two state machines without I/O or clock.
 
 In Heron one slow bolt stops every spout of the topology. Here the stream manager that has too much waiting for a task tells those who
-feed that task; they pause, so that more waits for them in turn, and so on up to the spouts of that path. What is said is repeated while
-it lasts and forgotten when it is not repeated: no message need arrive, and no process need live.
+feed that task; they pause, so that more waits for them in turn, and so on up to the spouts of that path.
+
+Invariant: what is said is repeated while it lasts (REPEAT_MS), and forgotten when it is not repeated (FORGET_MS). So no single message has
+to arrive, and a path does not stay blocked by a stream manager that has died.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How two stream managers prove to each other that they know the job's key before either believes the other.
 
-Each answers the other's random number, so nothing that was overheard can be said again; and each role says it in its own words, so
-nothing can be sent back to who said it (ISO/IEC 9798-4, mutual authentication in three passes).
+Each proof answers the other's random number, so an overheard one is worth nothing. The role is part of the proof, so none can be sent back
+to its maker (ISO/IEC 9798-4, mutual authentication in three passes).
 
     dialer -> acceptor: who it is, its number
     acceptor -> dialer: its number, its proof

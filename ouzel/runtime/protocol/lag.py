@@ -18,9 +18,9 @@ class Sight(NamedTuple):
 class Lag:
     """The largest lag (wall clock at arrival minus event time) and the largest delay (event time minus watermark) seen in one partition.
 
-    A row whose lag is over `bound_us`, or that lies further ahead than that, is not of now: a file is replayed, or a backlog read. From
-    then on nothing is known of the rows made now, until a batch of now arrives at least `bound_us` later: a burst ends with rows that are
-    young, and yet the next burst begins with old ones.
+    A row whose lag exceeds `bound_us`, or that lies further ahead than that, is historical: a file is replayed, or a backlog is read. From
+    then on the wall clock says nothing, until current rows arrive at least `bound_us` later. Sooner is too soon: the last rows of a burst
+    are young, and the next burst begins with old ones.
     """
 
     bound_us: int

@@ -153,7 +153,7 @@ class Write:
 
 @dataclass(slots=True)
 class Flush:
-    """Instruction: make all that was written before safe, then call the machine's `flushed` with this number; numbers grow."""
+    """Instruction: make all that was written before durable, then call the machine's `flushed` with this number; numbers grow."""
 
     number: int
 

@@ -1,7 +1,7 @@
-"""How often a process says how it stands, how often a task is ticked and polled, and how much it is given at once.
+"""How often a process reports, how often a task is ticked and polled, and how many messages it gets at once.
 
-It says so often in its first moments, when somebody waits for a first answer, then five times a second, and seldom while nothing happens:
-what hundreds of tasks do that have nothing to do adds up to whole cores.
+Reports come often at first, when somebody waits for a first answer; then five times a second; and seldom while nothing happens. Hundreds of
+idle tasks that report and tick often use whole cores.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ TICK_MS, REST_TICK_MS = 50.0, 200.0
 REST_REPORT_MS = 1_000.0
 """Between two reports when nothing has happened."""
 POLL_MS = (0.5, 8.0, 50.0)
-"""A spout that has nothing is asked again after the first, then ever later up to the second, after a long silence up to the third."""
+"""How long a spout that has nothing is left alone: at first, then doubling up to the second, after a long silence up to the third."""
 SILENT_SHARE = 0.01
-"""After a long silence a spout is asked so often that what comes waits for no more than this part of it."""
+"""After a long silence a spout is left alone for at most this share of the silence."""
 SHARE = 0.1
-"""What is said is older than so much of the age of the process only once that is LATER_S."""
+"""Between two reports of a young process: this share of its age, but no less than FIRST_S and no more than LATER_S."""
 
 
 class Pace:
@@ -78,7 +78,7 @@ class Rhythm:
         return now_ms >= self._report_at
 
     def on_reported(self, now_ms: float, whole: bool) -> None:
-        """It has reported; not the `whole` of it if nobody took that."""
+        """A report was sent; `whole` is False if not all of it was taken."""
         interval_ms = 1e3 * self._pace.interval_s
         if self._pace.interval_s >= LATER_S and not self._active:
             interval_ms = REST_REPORT_MS
@@ -94,7 +94,7 @@ class Polls:
         self._gave_ms: float | None = None
 
     def on_polled(self, now_ms: float, gave: bool) -> None:
-        """It was asked, and gave something or not."""
+        """The spout was polled, and gave rows or did not."""
         if gave or self._gave_ms is None:
             self._gave_ms, self.wait_ms = now_ms, 0.0 if gave else POLL_MS[0]
             return
@@ -129,7 +129,7 @@ class Portions:
         return taken
 
     def record_duration(self, messages: Iterable[Message], lasted_ms: float) -> None:
-        """How long it took to handle these. What was slower than before counts by half, for it may have been a chance."""
+        """Handling these took so long. A slower pace than before counts by half, for one slow call may be an accident."""
         rows = sum(message.frame.height for message in messages if isinstance(message, Data))
         if rows:
             measured, known = lasted_ms / rows, self._row_ms

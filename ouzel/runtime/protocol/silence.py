@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ASKED_MS = 1_000
-"""Who was not asked for so long may have rows; longer than that no silence between two questions counts.
+"""Of the time between two questions at most this much counts as silence.
 
 A process that was held up did not ask, and what fetches rows for it was held up too: the first answer after that says little.
 """
@@ -36,7 +36,7 @@ class Silence:
             self.since_ms += lasted_ms
 
     def is_known(self, now_ms: float) -> bool:
-        """Whether it still had nothing when it was last asked, and that was just now; back-pressure is no silence."""
+        """Whether it had nothing when it was last asked, at most ASKED_MS ago. Under back-pressure nobody asks, so nothing is known."""
         return self.since_ms is not None and not self.unreachable and now_ms - self._asked_ms <= ASKED_MS
 
     def is_idle(self, now_ms: float, after_ms: int | None) -> bool:

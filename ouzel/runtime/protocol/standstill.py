@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 SHARE = 0.1
-"""Between two looks at most this part of the limit counts: whoever looked that late was held up, and so may be what he looks at."""
+"""Of the time between two looks at most this share of the limit counts: who is that late was held up, and what he looks at perhaps too."""
 
 
 class Standstill:
-    """Looks at how far something has come, from `now_ms` on."""
+    """How far something has come, looked at again and again from `now_ms` on."""
 
     def __init__(self, limit_ms: float, now_ms: float) -> None:
         self._limit_ms, self._looked_ms = limit_ms, now_ms
@@ -15,7 +15,7 @@ class Standstill:
         self._reached: object = None
 
     def look(self, reached: object, now_ms: float) -> bool:
-        """Whether it has now stood still for longer than the limit, having come so far."""
+        """It has come so far now; whether it has stood still for longer than the limit."""
         since_ms, self._looked_ms = now_ms - self._looked_ms, now_ms
         self._stood_ms = self._stood_ms + min(since_ms, SHARE * self._limit_ms) if reached == self._reached else 0.0
         self._reached = reached

@@ -9,20 +9,20 @@ from math import inf
 from typing import NamedTuple
 
 ENDLESS = 3
-"""What has computed for so many times the limit, and shown no life, never ends."""
+"""A process that has computed for so many times the limit without a sign of life is taken for an endless loop."""
 
 QUIET = 0.25
-"""What has been silent for less than this part of the limit is not looked at: to look costs some system calls a thread."""
+"""Silences shorter than this share of the limit are not looked at: a look costs several system calls for each thread."""
 
 LOOKS = 0.05
-"""What is silent is looked at once in this part of the limit."""
+"""A silent process is looked at once in this share of the limit."""
 
 
 class Usage(NamedTuple):
     """What a process had of the CPU since its start, over its threads, in milliseconds.
 
-    `waited_ms` is how long it waited for a core although it could run. A wait that goes on is not in it yet: then it `is_runnable`, as it
-    is while it runs. One that `is_stopped` can neither run nor wait.
+    `waited_ms` is how long it waited for a core although it could run. A wait that still lasts is not in it: then, and while it
+    runs, the process `is_runnable`. One that `is_stopped` can neither run nor wait.
     """
 
     cpu_ms: float
@@ -32,7 +32,7 @@ class Usage(NamedTuple):
 
 
 class Starvation:
-    """Of one silence: how much of it the process could not help, and how long it has computed. Made anew when it has spoken."""
+    """One silence: how much of it is excused, and how long the process has computed. A sign of life begins a new one."""
 
     def __init__(self) -> None:
         self.excused_ms = self.computed_ms = 0.0

@@ -18,8 +18,8 @@ HEALTHY_AFTER_MS = 10_000.0
 DEATHS_IN_A_ROW_MAX = 12
 
 LATE = 0.5
-"""Whoever looks after processes or calls, and has not done so for this part of their limit, was held up, and they may have been too: this
-part of it is left to them."""
+"""Who has not looked for this share of the limit was held up, and the processes may have been too: each gets this share of the limit to
+show life. (A machine that stood still for a minute made all processes look dead.)"""
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class Supervision:
     ) -> list[SupervisionInstruction]:
         """The last sign of life of a running process is `age_ms` old, and `usage` is what it had of the CPU, if that is known.
 
-        One that says itself that it `hangs` is not excused by what its other threads do. After a time in which nobody looked, a part of
-        the limit is left to show life: where a machine stood still, all look dead at first.
+        One that says itself that it `hangs` is not excused by what its other threads do. After a time in which nobody looked, LATE says
+        how long it has to show life.
         """
         self._look(now_ms)
         process, limit_ms = self._processes[name], self._hang_timeout_ms

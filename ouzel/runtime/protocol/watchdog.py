@@ -1,6 +1,6 @@
 """Whether a task hangs: it is in one call for too long, and meanwhile neither computes, nor waits for a core or something outside.
 
-What computes must come to an end, too: a call that shows no progress is taken for an endless loop once it has used several times as much.
+A call that computes without progress is taken for an endless loop once it has used ENDLESS times the limit.
 """
 
 from __future__ import annotations
@@ -62,9 +62,13 @@ class Watchdog:
     def hangs(self, now: float, cpu_ms: float, usage: Usage | None = None) -> bool:
         """Whether there has been no life for longer than the limit, or a computation has no end.
 
-        `cpu_ms` is what the process has used but for the asking thread, `usage` the same with what it waited for a core: time in which
-        others had the machine counts for nobody. Nor does time in which nobody asked, for then this process did not run at all, or its
+        Time in which the process waited for a core does not count. Nor does time in which nobody asked: this process did not run, or its
         machine stood still.
+
+        Args:
+            now: milliseconds, by the clock.
+            cpu_ms: what all threads of the process but the asking one have used.
+            usage: the same, with how long they waited for a core; None if that is not known.
         """
         since, asked_ms, self._asked_ms = self.busy_since, self._asked_ms, now
         if since is None:
