@@ -98,17 +98,3 @@ def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
 def _is_full(sender: ResultSender) -> bool:
     """Whether its socket takes no more; so it stays while nobody reads."""
     return sender._socket is not None and not select.select([], [sender._socket], [], 0)[1]
-
-
-def test_of_batches_that_have_come_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ouzel.runtime.process.results.SEEN_MAX", 10)
-    taken: list[int] = []
-    with TemporaryDirectory(prefix="ouzel-") as name:
-        reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: True)
-        writer = ResultSender(Path(name), 1)
-        for number in [*range(100), *range(90, 100)]:
-            writer.write(number, pl.DataFrame({"n": [number]}))
-        reader.catch_up(10)
-        assert taken == list(range(100))
-        assert len(reader._seen) == 10
-        reader.close()

@@ -14,21 +14,17 @@ from threading import Event, Thread
 from typing import cast
 
 import polars as pl
-from google.protobuf.message import DecodeError
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.limits import start_thread
+from ouzel.runtime.protocol.cluster.results import ResultInbox
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header, padding
+from ouzel.runtime.wire.stream import Closed, Inbound, pack_header, padding
 
 SOCKET_NAME = "client.sock"
 
 _ROUNDS = 64
 """After so many reads all is read that a socket held at the first one, even if more comes in meanwhile."""
-
-
-SEEN_MAX = 1 << 18
-"""How many batches are remembered, the latest, so that a replayed one is delivered once: many times more than can wait for an ack."""
 
 
 class ResultSender:
@@ -63,10 +59,6 @@ class ResultSender:
         return self._socket
 
 
-NO_BATCH = (DecodeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What decoding raises for bytes that no task has sent."""
-
-
 class ResultReader:
     """The client's end: a thread that takes batches from all tasks of the sink, each once however often it comes.
 
@@ -75,7 +67,7 @@ class ResultReader:
 
     def __init__(self, home: Path, deliver: Callable[[pl.DataFrame], None], has_room: Callable[[], bool]) -> None:
         self._deliver, self._has_room = deliver, has_room
-        self._seen: dict[tuple[int, int], None] = {}
+        self._inbox = ResultInbox()
         self._selector = selectors.DefaultSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(home / SOCKET_NAME))
@@ -167,28 +159,8 @@ class ResultReader:
     def _read(self, connection: socket.socket, inbound: Inbound) -> None:
         try:
             for frame in inbound.receive(connection):
-                self._take(frame)
+                if (rows := self._inbox.on_frame(frame)) is not None:
+                    self._deliver(rows)
         except Closed:
             self._selector.unregister(connection)
             connection.close()
-
-    def _take(self, frame: Frame) -> None:
-        batch, rows = self._read_batch(frame)
-        if rows is not None:
-            self._seen[batch] = None
-            if len(self._seen) > SEEN_MAX:
-                del self._seen[next(iter(self._seen))]
-            self._deliver(rows)
-
-    def _read_batch(self, frame: Frame) -> tuple[tuple[int, int], pl.DataFrame | None]:
-        """Which batch a frame holds, and its rows unless they were delivered.
-
-        Raises:
-            Closed: no task has sent this; its connection is closed, and nothing else ends.
-        """
-        try:
-            header = frame.header()
-            batch = (header.source, header.id)
-            return batch, None if batch in self._seen else pl.read_ipc_stream(BytesIO(frame.body()))
-        except NO_BATCH as error:
-            raise Closed from error
