@@ -33,7 +33,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
-from ouzel.runtime.protocol.supervision import Start
+from ouzel.runtime.protocol.cluster.supervision import Start
 from tests.process.topologies import Numbers, numbers, packed
 
 
@@ -244,7 +244,7 @@ import os, signal, sys
 from pathlib import Path
 from ouzel.runtime.process.executor import Executor
 from ouzel.runtime.process.job import load_description
-from ouzel.runtime.protocol.supervision import Start
+from ouzel.runtime.protocol.cluster.supervision import Start
 job = load_description(Path(sys.argv[1]))
 executor = Executor(job, 1, os.getpid(), os.pipe()[0])
 executor._mains["instance-1"] = lambda *_: print("works", flush=True)

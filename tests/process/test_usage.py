@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.runtime.process.usage import OwnWait, read_usage
-from ouzel.runtime.protocol.starvation import Usage
+from ouzel.runtime.protocol.cluster.starvation import Usage
 
 
 def write_thread(proc: Path, thread: int, state: str, ran_ms: int, waited_ms: int) -> None:

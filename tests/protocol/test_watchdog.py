@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ouzel.runtime.protocol.starvation import Usage
+from ouzel.runtime.protocol.cluster.starvation import Usage
 from ouzel.runtime.protocol.watchdog import Watchdog
 
 

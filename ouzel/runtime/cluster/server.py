@@ -38,7 +38,7 @@ from ouzel.runtime.process.life import (
 )
 from ouzel.runtime.process.limits import files_needed, fork
 from ouzel.runtime.process.usage import read_usage
-from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
+from ouzel.runtime.protocol.cluster.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
 """Exit codes of an executor; with the second it leaves a reason."""

@@ -25,7 +25,7 @@ from ouzel.runtime.process.starting import CRASHES, STACK_SIGNAL, parse_place, w
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.executor import ExecutorInstruction, ExecutorMachine, FailContainer, StoreProcesses
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
-from ouzel.runtime.protocol.supervision import Kill, Start
+from ouzel.runtime.protocol.cluster.supervision import Kill, Start
 
 Main = Callable[[RunDescription, int, int, Life], None]
 """What a process runs: (job, container, incarnation, life)."""

@@ -25,6 +25,7 @@ from ouzel.runtime.observe.totals import ReportedUpTo
 from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.topology_master import (
     ClientRequest,
     MasterInstruction,
@@ -32,7 +33,6 @@ from ouzel.runtime.protocol.cluster.topology_master import (
     StoreRequest,
     TopologyMasterMachine,
 )
-from ouzel.runtime.protocol.membership import Member
 from ouzel.runtime.protocol.pace import Pace
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterServicer, add_TopologyMasterServicer_to_server

@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from ouzel.runtime.protocol.starvation import Usage
+from ouzel.runtime.protocol.cluster.starvation import Usage
 
 _PROC = Path("/proc")
 _NS_PER_MS = 1e6

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ouzel.runtime.protocol.starvation import ENDLESS, QUIET, Starvation, Usage
-from ouzel.runtime.protocol.supervision import LATE
+from ouzel.runtime.protocol.cluster.starvation import ENDLESS, QUIET, Starvation, Usage
+from ouzel.runtime.protocol.cluster.supervision import LATE
 
 COMPUTES = 0.01
 """A process that uses less than this part of a core computes nothing."""

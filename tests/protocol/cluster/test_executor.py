@@ -11,7 +11,7 @@ from ouzel.runtime.protocol.cluster.executor import (
     StoreProcesses,
 )
 from ouzel.runtime.protocol.cluster.processes import DEATHS_TOLD, ProcessEntry, Processes
-from ouzel.runtime.protocol.supervision import DEATHS_IN_A_ROW_MAX, Kill, Start
+from ouzel.runtime.protocol.cluster.supervision import DEATHS_IN_A_ROW_MAX, Kill, Start
 
 NAMES = ("stream-manager", "metrics-manager", "instance-4")
 HANG_MS = 1_000

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.planner.settings import Delivery, Settings
+from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.placement import Placement
 from ouzel.runtime.protocol.cluster.topology_master import (
     ClientRequest,
@@ -17,7 +18,6 @@ from ouzel.runtime.protocol.cluster.topology_master import (
     TellClients,
     TopologyMasterMachine,
 )
-from ouzel.runtime.protocol.membership import Member
 from ouzel.runtime.run import ROWS_LOST, RunState
 from ouzel.runtime.wire.wire_pb2 import ContainerReport, Event, StreamManagerReport, TaskReport
 from tests.process.topologies import numbers, packed

@@ -12,11 +12,11 @@ from random import Random
 
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.cluster.executor import ExecutorMachine
+from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
+from ouzel.runtime.protocol.cluster.supervision import Start
 from ouzel.runtime.protocol.cluster.topology_master import ClientRequest, StoreRequest, TopologyMasterMachine
-from ouzel.runtime.protocol.membership import Member
-from ouzel.runtime.protocol.supervision import Start
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2 import Report, TaskReport
 from tests.protocol.cluster.wires import Cluster, TaskEnd

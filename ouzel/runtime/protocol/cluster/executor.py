@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
-from ouzel.runtime.protocol.starvation import Usage
-from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
+from ouzel.runtime.protocol.cluster.starvation import Usage
+from ouzel.runtime.protocol.cluster.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 _UNSEEN = "it ended unseen"
 

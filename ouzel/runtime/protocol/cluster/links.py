@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ouzel.runtime.protocol.handshake import Acceptor, Dialer
+from ouzel.runtime.protocol.cluster.handshake import Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Frame, Outbound
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from ouzel.planner.settings import Delivery
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
+from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.protocol.cluster.links import STRANGERS_MAX, Link, PeerLink, Session, TaskLink
 from ouzel.runtime.protocol.cluster.placement import Placement
-from ouzel.runtime.protocol.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 

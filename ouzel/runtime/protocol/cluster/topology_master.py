@@ -13,8 +13,8 @@ from enum import Enum
 from ouzel.planner.settings import Delivery
 from ouzel.runtime.observe.ending import Ending
 from ouzel.runtime.observe.totals import ReportedUpTo, Totals
+from ouzel.runtime.protocol.cluster.membership import Member, Membership
 from ouzel.runtime.protocol.cluster.placement import Placement
-from ouzel.runtime.protocol.membership import Member, Membership
 from ouzel.runtime.run import LOSSES, RunState
 from ouzel.runtime.wire import wire_pb2
 

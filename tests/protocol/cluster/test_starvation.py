@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ouzel.runtime.protocol.starvation import ENDLESS, LOOKS, QUIET, Usage
-from ouzel.runtime.protocol.supervision import Kill, Supervision
+from ouzel.runtime.protocol.cluster.starvation import ENDLESS, LOOKS, QUIET, Usage
+from ouzel.runtime.protocol.cluster.supervision import Kill, Supervision
 
 LIMIT_MS = 1_000.0
 STEP_MS = 50.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.protocol.supervision import (
+from ouzel.runtime.protocol.cluster.supervision import (
     DEATHS_IN_A_ROW_MAX,
     HEALTHY_AFTER_MS,
     LONGEST_WAIT_MS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.runtime.protocol.handshake import NONCE_BYTES, Acceptor, Dialer
+from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
 
 KEY, WHO = b"k" * 32, b"1/77"
 ONE, OTHER, THIRD = (bytes([number]) * NONCE_BYTES for number in range(3))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 
-from ouzel.runtime.protocol.starvation import ENDLESS, QUIET, Starvation, Usage
+from ouzel.runtime.protocol.cluster.starvation import ENDLESS, QUIET, Starvation, Usage
 
 FIRST_WAIT_MS = 100.0
 LONGEST_WAIT_MS = 5_000.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.protocol.membership import Member, Membership
+from ouzel.runtime.protocol.cluster.membership import Member, Membership
 
 
 def member(container: int, incarnation: int = 1) -> Member:
