@@ -13,7 +13,7 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Inbound
 
 SOCKET_NAME = "metrics-manager.sock"
-_CHUNK_BYTES = 64 << 10
+_CHUNK_BYTES = 16 << 10
 """Memory of a connection: a container may have hundreds, and reports are short."""
 
 
