@@ -19,11 +19,9 @@ from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterClient
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.protocol.cluster.stream_manager import StreamManagerMachine
+from ouzel.runtime.protocol.pace import REST_TICK_MS, TICK_MS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import pack_header
-
-TICK_MS, REST_TICK_MS = 50.0, 200.0
-"""From one tick to the next, while frames come or wait, and while all is quiet."""
 
 _DIAL_S = 0.2
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.protocol.cluster.metrics_manager import REPEAT_MS, MetricsManagerMachine
+from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
+from ouzel.runtime.protocol.pace import REST_REPORT_MS
 from ouzel.runtime.wire.wire_pb2 import Report, StreamManagerReport, TaskReport
 
 
@@ -21,10 +22,10 @@ def test_what_has_changed_is_told_once_and_how_the_container_stands_again_and_ag
     machine.on_report(task(1, rows_in=5))
     machine.on_report(task(2, rows_in=7))
     assert rows(machine) == [{1: 5, 2: 7}]
-    assert rows(machine, REPEAT_MS - 1) == []
+    assert rows(machine, REST_REPORT_MS - 1) == []
     machine.on_report(task(2, rows_in=8))
-    assert rows(machine, REPEAT_MS - 1) == [{2: 8}]
-    assert rows(machine, 2 * REPEAT_MS) == [{}]
+    assert rows(machine, REST_REPORT_MS - 1) == [{2: 8}]
+    assert rows(machine, 2 * REST_REPORT_MS) == [{}]
 
 
 def test_a_topology_master_that_is_new_hears_of_all_lives_of_every_task() -> None:

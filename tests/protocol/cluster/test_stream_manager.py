@@ -9,13 +9,14 @@ import pytest
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.runtime.protocol.back_pressure import FORGET_MS
 from ouzel.runtime.protocol.cluster.links import INTRODUCTION_LOOKS, INTRODUCTION_MS, STRANGERS_MAX
-from ouzel.runtime.protocol.cluster.stream_manager import REPORT_MS, REST_REPORT_MS
+from ouzel.runtime.protocol.pace import LATER_S, REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import pack_header
 from tests.effort import seeds
 from tests.protocol.cluster.wires import TOKEN, Cluster, TaskEnd, frame
 
 HIGH, LOW = 4_000, 1_000
+REPORT_MS = 1e3 * LATER_S
 SMALL = Settings(high_watermark_bytes=HIGH, low_watermark_bytes=LOW)
 UNTRACKED = Settings(delivery=Delivery.AT_MOST_ONCE, high_watermark_bytes=HIGH, low_watermark_bytes=LOW)
 END = -1

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 
 from ouzel.runtime.observe.reports import Reports, batches
 from ouzel.runtime.protocol.cluster.processes import Processes
+from ouzel.runtime.protocol.pace import REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
-
-REPEAT_MS = 1_000.0
-"""How the container stands is said again after so long, though nothing has changed: the topology master is to know that it is there."""
 
 
 class MetricsManagerMachine:
@@ -45,7 +43,7 @@ class MetricsManagerMachine:
         news = list(batches(self._reports.news()))
         if not news and stands == self._told and now_ms < self._repeat_at:
             return
-        self._told, self._repeat_at = stands, now_ms + REPEAT_MS
+        self._told, self._repeat_at = stands, now_ms + REST_REPORT_MS
         for tasks in news or [[]]:
             message = wire_pb2.ContainerReport(tasks=tasks)
             message.MergeFrom(stands)

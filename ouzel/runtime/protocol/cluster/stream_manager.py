@@ -16,11 +16,9 @@ from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.protocol.cluster.links import STRANGERS_MAX, Link, PeerLink, Session, TaskLink
 from ouzel.runtime.protocol.cluster.placement import Placement
+from ouzel.runtime.protocol.pace import LATER_S, REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, pack_header
-
-REPORT_MS, REST_REPORT_MS = 200.0, 1_000.0
-"""From one report to the next, while frames come, and while all is quiet."""
 
 _LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source.
@@ -328,7 +326,7 @@ class StreamManagerMachine:
         if now_ms < self._report_at:
             return None
         quiet = self._reported_bytes == received_bytes and not self._pressure.slow
-        self._report_at = now_ms + (REST_REPORT_MS if quiet else REPORT_MS)
+        self._report_at = now_ms + (REST_REPORT_MS if quiet else 1e3 * LATER_S)
         self._reported_bytes = received_bytes
         links = (*self._tasks.values(), *self._peers.values())
         return wire_pb2.StreamManagerReport(
