@@ -18,12 +18,16 @@ VICTIMS = [
 
 
 def shaken(seed: int, kills: int = 12) -> World:
-    """A cluster in which so many processes have died, some while others were being started again."""
+    """A cluster in which so many processes have died or hung, some while others were being started again."""
     world, random = World(seed), Random(seed)
     for _ in range(kills):
         for _ in range(random.randrange(60)):
             world.step(random.choice([0.2, 0.6, 0.9]))
-        world.kill(random.choice(VICTIMS))
+        victim = random.choice(VICTIMS)
+        if random.random() < 0.3:
+            world.hang(victim)
+        else:
+            world.kill(victim)
     return world
 
 
@@ -38,6 +42,7 @@ def test_all_run_know_each_other_and_have_heard_of_the_plan(seed: int) -> None:
     assert [one.container for one in master.plan.stream_managers] == [1, 2]
     assert {task.version for task in world.tasks.values()} == {master.version}
     assert all(not machine.dials() for machine in world.cluster.machines.values())
+    assert not world.hung
     status = master.status(world.cluster.now)
     assert (status.plan, status.restarts) == (master.version, world.restarts)
 

@@ -158,6 +158,7 @@ class Cluster:
         self._started = 0
         self.ends: list[End] = []
         self.machines: dict[int, StreamManagerMachine] = {}
+        self.hung: set[StreamManagerMachine] = set()
         for container in sorted(self.placement.containers):
             self.start(container)
 
@@ -235,10 +236,10 @@ class Cluster:
         """Until nothing moves any more, or for so many rounds; in each all connections are read once, in any order."""
         moved = True
         while moved and (rounds := rounds - 1) >= 0:
-            ends = self._random.sample(self.ends, len(self.ends))
+            ends = [end for end in self._random.sample(self.ends, len(self.ends)) if end.machine not in self.hung]
             moved = any([self._read(end) for end in ends])  # noqa: C419, for each is to be read
             for machine in self.machines.values():
-                moved |= self._write(machine, busy)
+                moved |= machine not in self.hung and self._write(machine, busy)
 
     def tick(self, by_ms: float = 50.0, arriving: Sequence[int] = ()) -> None:
         """Time passes, then all are ticked."""

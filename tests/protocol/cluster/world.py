@@ -15,13 +15,14 @@ from ouzel.runtime.protocol.cluster.executor import ExecutorMachine
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
-from ouzel.runtime.protocol.cluster.supervision import Start
+from ouzel.runtime.protocol.cluster.supervision import Kill, Start
 from ouzel.runtime.protocol.cluster.topology_master import ClientRequest, StoreRequest, TopologyMasterMachine
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2 import Report, TaskReport
 from tests.protocol.cluster.wires import Cluster, TaskEnd
 
 MASTER = (0, "topology-master")
+HANG_MS = 2_000
 Process = tuple[int, str]
 """Container and name."""
 
@@ -74,6 +75,7 @@ class World:
         self.master: TopologyMasterMachine | None = None
         self.masters = self.restarts = self._pids = 0
         self.alive: set[Process] = set()
+        self.hung: dict[Process, float] = {}
         self.executors: dict[int, ExecutorMachine] = {}
         self.managers: dict[int, MetricsManagerMachine] = {}
         self.tasks: dict[int, StrawTask] = {}
@@ -94,11 +96,23 @@ class World:
         elif victim in self.alive:
             self.alive.remove(victim)
             self._exits.append(victim)
+            self.hung.pop(victim, None)
             self._end(container, name)
+
+    def hang(self, victim: Process) -> None:
+        """A process does nothing any more, and shows no life."""
+        if victim in self.alive:
+            self.hung.setdefault(victim, self.cluster.now)
+            if victim[1] == "stream-manager":
+                self.cluster.hung.add(self.cluster.machines[victim[0]])
+
+    def acts(self, container: int, name: str) -> bool:
+        """Whether a process is there, and does not hang."""
+        return (container, name) in self.alive and (container, name) not in self.hung
 
     def request(self, request: ClientRequest) -> bool:
         """A client asks; whether that was answered, and so is stored."""
-        if self.master is None:
+        if self.master is None or not self.acts(*MASTER):
             return False
         instructions = self.master.on_request(request, self.cluster.now)
         if StoreRequest() in instructions:
@@ -131,16 +145,27 @@ class World:
         names = ["stream-manager", "metrics-manager", *names] if container else [MASTER[1]]
         table = self._tables[container] = copy.deepcopy(self._tables[container])
         components = {name: "straw" for name in names if name.startswith("instance-")}
-        executor = self.executors[container] = ExecutorMachine(container, names, components, 30_000, "logs", table)
+        executor = self.executors[container] = ExecutorMachine(container, names, components, HANG_MS, "logs", table)
         executor.on_adopted({name for number, name in self.alive if number == container}, self.cluster.now)
 
     def _supervise(self) -> None:
         for container in self._tables:
             if container not in self.executors:
                 self._start_executor(container)
+            self._look_after(container)
             for instruction in self.executors[container].on_tick(self.cluster.now):
                 assert isinstance(instruction, Start), instruction
                 self._start(container, instruction)
+
+    def _look_after(self, container: int) -> None:
+        executor, now = self.executors[container], self.cluster.now
+        for victim in [one for one in self.alive if one[0] == container]:
+            name, age = victim[1], now - self.hung.get(victim, now)
+            if executor.is_suspect(name, age, now):
+                for kill in executor.on_silence(name, age, now, None, False):
+                    assert isinstance(kill, Kill)
+                    executor.on_killing(name, kill.why, "")
+                    self.kill(victim)
 
     def _start(self, container: int, start: Start) -> None:
         assert (container, start.name) not in self.alive, "it runs already"
@@ -186,9 +211,13 @@ class World:
 
     def _join(self) -> None:
         for container, (member, generation) in self._members.items():
-            if self.master is not None and generation != self.masters:
+            if self._hears(container) and self.master is not None and generation != self.masters:
                 self.master.on_register(member)
                 self._members[container] = member, self.masters
+
+    def _hears(self, container: int) -> bool:
+        """Whether a stream manager and the topology master hear each other."""
+        return self.acts(*MASTER) and self.acts(container, "stream-manager")
 
     def _leave(self) -> None:
         """The topology master hears of the end of a stream manager, perhaps after the next one has registered."""
@@ -199,15 +228,17 @@ class World:
 
     def _send_plans(self) -> None:
         for container, (_, generation) in self._members.items():
-            if self.master is not None and generation == self.masters and self.random.random() < 0.7:
+            if not self._hears(container) or self.master is None or generation != self.masters:
+                continue
+            if self.random.random() < 0.7:
                 if self._plans.get(container) != self.master.version:
                     self.cluster.machines[container].on_plan(self.master.plan)
                 self._plans[container] = self.master.version
 
     def _publish(self) -> None:
         for container, manager in self.managers.items():
-            if self.master is None:
-                return
+            if self.master is None or not self.acts(*MASTER) or not self.acts(container, "metrics-manager"):
+                continue
             if self._told.get(container) != self.masters:
                 manager.on_new_master()
                 self._told[container] = self.masters
@@ -221,16 +252,20 @@ class World:
     # Tasks and stream managers
 
     def _connect(self) -> None:
-        for machine in self.cluster.machines.values():
-            for dial in machine.dials():
+        for container, machine in self.cluster.machines.items():
+            for dial in machine.dials() if self.acts(container, "stream-manager") else ():
                 if dial.container in self.cluster.machines:
                     self.cluster.dial(machine, dial)
-        for task in self.tasks.values():
+        for task in self._acting_tasks():
             if task.end is None and self.placement.places()[task.number] in self.cluster.machines:
                 task.end = self.cluster.connect_task(task.number)
 
+    def _acting_tasks(self) -> list[StrawTask]:
+        places = self.placement.places()
+        return [one for one in self.tasks.values() if self.acts(places[one.number], f"instance-{one.number}")]
+
     def _report(self) -> None:
-        for task in self.tasks.values():
+        for task in self._acting_tasks():
             task.read()
             manager = self.managers.get(self.placement.places()[task.number])
             news = (manager, task.version, task.pause)  # said once, and again to a metrics manager that is new
