@@ -104,7 +104,7 @@ class Hub:
                 self._flush(self._by_session[link.session], link)
 
     def arriving(self) -> list[int]:
-        """The tasks for which a frame is amid arriving, from somebody who has been introduced."""
+        """The tasks for which a part of a large frame has arrived, on a trusted connection, and the rest is coming."""
         looks = (one.inbound.arriving() for one in self._connections.values() if one.session.trusted)
         return [task for task in looks if task is not None]
 

@@ -30,7 +30,7 @@ def read_usage(pid: int, without: int = 0, proc: Path = _PROC) -> Usage | None:
 
 
 def _read_thread(folder: Path) -> tuple[bytes, int, int]:
-    """Of a thread its state, and for how many nanoseconds it ran and waited; a thread that has just ended did neither.
+    """A thread's state, and for how many nanoseconds it ran and waited; a thread that has just ended did neither.
 
     Raises:
         OSError, ValueError, IndexError: the kernel does not keep account of that.

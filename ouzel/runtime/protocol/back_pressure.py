@@ -26,7 +26,7 @@ class Tell:
 
 
 class Pressure:
-    """Of one stream manager: which of its outgoing links are slow.
+    """Which outgoing links of one stream manager are slow.
 
     Args:
         feeders: link -> tasks that feed it. A link is a task's id, or minus the id of another container.
@@ -67,7 +67,7 @@ class Pressure:
 
 
 class Pause:
-    """Of one task: whether someone it feeds has fallen behind."""
+    """Whether one task is to pause, for another that it feeds has fallen behind."""
 
     def __init__(self) -> None:
         self._slow: dict[int, float] = {}

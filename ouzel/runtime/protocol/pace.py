@@ -69,7 +69,7 @@ class Rhythm:
         return now_ms >= self._tick_at
 
     def on_ticked(self, now_ms: float, rests: bool) -> None:
-        """It was ticked, and `rests` if nothing is on its way."""
+        """The task was ticked; it `rests` if nothing is on its way."""
         young = self._pace.interval_s < LATER_S
         self._tick_at = now_ms + (REST_TICK_MS if rests and not young else TICK_MS)
 
@@ -103,7 +103,7 @@ class Polls:
 
 
 class Portions:
-    """Of the messages that wait for a task, as many as it can handle in `budget_ms` at the pace measured: one at least."""
+    """Hands a task as many waiting messages as it can handle in `budget_ms` at the pace measured: one at least."""
 
     def __init__(self, budget_ms: float) -> None:
         self._budget_ms = budget_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ASKED_MS = 1_000
-"""Of the time between two questions at most this much counts as silence.
+"""At most this much of the time between two questions counts as silence.
 
 A process that was held up did not ask, and what fetches rows for it was held up too: the first answer after that says little.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SHARE = 0.1
-"""Of the time between two looks at most this share of the limit counts: who is that late was held up, and what he looks at perhaps too."""
+"""At most this share of the limit counts between two looks: a process that looks so late was held up, and what it looks at perhaps too."""
 
 
 class Standstill:

@@ -106,7 +106,7 @@ class ExecutorMachine:
         return [self._give_up(one) if isinstance(one, GiveUp) else one for one in instructions]
 
     def _give_up(self, given_up: GiveUp) -> ExecutorInstruction:
-        """Of a task the topology master hears by the table; without one of the others it would hear nothing."""
+        """The topology master hears of a task by the table. Without a manager it would hear nothing, so the container ends."""
         name, how = given_up.name, self._how_it_ended.get(given_up.name, _UNSEEN)
         if name not in self._components:
             return FailContainer(f"container {self._container} cannot be kept running: {given_up.reason}: {how}")

@@ -1,6 +1,6 @@
 """The outgoing side of a stream manager: one link for each local task and for each other container.
 
-A link outlives its connection: what waits for it stays, and goes when whoever it is for comes (back).
+A link outlives its connection: what waits stays, and is written when the receiver connects (again).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ STRANGERS_MAX = 64
 """Connections that have not been introduced."""
 
 INTRODUCTION_MS, INTRODUCTION_LOOKS = 5_000.0, 100
-"""Who has not introduced himself after so long and so many looks is hung up on. Time alone proves nothing: this process, or his, may have
-had no core."""
+"""A connection that is not introduced after so long and so many looks is closed. Time alone proves nothing: this process, or the other one,
+may have had no core."""
 
 
 class Session:
@@ -71,12 +71,12 @@ class Link:
         self.outbound.put((frame.view,))
 
     def on_connected(self, session: Session) -> None:
-        """Whoever it is for has connected; a frame of which a part had been written goes again, whole."""
+        """The receiver has connected. A frame of which a part had been written is written again, whole."""
         self.outbound.rewind(())
         self.session = session
 
     def on_written(self, buffers: list[memoryview]) -> None:
-        """These have been given to the socket."""
+        """The socket has taken these buffers."""
 
 
 class TaskLink(Link):

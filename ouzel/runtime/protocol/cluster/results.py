@@ -17,7 +17,7 @@ NO_BATCH = (DecodeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exce
 
 
 class ResultInbox:
-    """Of all tasks of the sink: which batches have come."""
+    """Knows which batches of all tasks of the sink have come."""
 
     def __init__(self, seen_max: int = SEEN_MAX) -> None:
         self._seen_max = seen_max

@@ -131,7 +131,7 @@ class StreamManagerMachine:
         self._dialled_ms[container] = now_ms
 
     def drop_strangers(self, now_ms: float) -> Sequence[StreamManagerInstruction]:
-        """Whoever does not introduce himself soon is hung up on, and so is the one that has waited longest when there are many."""
+        """Close connections that are not introduced in time, and the oldest of them when there are too many."""
         strangers = [one for one in self._sessions if not one.trusted]
         too_many = len(strangers) - STRANGERS_MAX
         for session in strangers:
@@ -143,7 +143,7 @@ class StreamManagerMachine:
     # Frames
 
     def on_frames(self, session: Session, frames: list[Frame], now_ms: float) -> Sequence[StreamManagerInstruction]:
-        """These have arrived. Who sends what is no frame, or no proof, is hung up on, and nothing else."""
+        """Frames have arrived. A connection that sends rubbish, or proves nothing, is closed; nothing else happens."""
         try:
             if not session.trusted or frames[0].kind >= wire_pb2.HELLO:
                 frames = self._introduce(session, frames)
@@ -159,7 +159,7 @@ class StreamManagerMachine:
         return self._take_out() if self._out else ()
 
     def take_due(self, now_ms: float, busy: bool) -> set[Link]:
-        """The links to write to now. While more arrives (`busy`), small frames gather, up to the drain interval."""
+        """The links to write to now. While more frames arrive (`busy`), small ones gather, up to the drain interval."""
         if busy and now_ms - self._drained_ms < self._drain_ms:
             due = {link for link in self._dirty if link.waiting >= _SMALL_BYTES}
         else:
@@ -303,7 +303,7 @@ class StreamManagerMachine:
     # Now and then
 
     def on_tick(self, now_ms: float, arriving: Iterable[int]) -> Sequence[StreamManagerInstruction]:
-        """SayNow again what may have been lost. `arriving` are the tasks for which a large frame is amid arriving."""
+        """SayNow again what may have been lost. `arriving` are tasks for which a part of a frame is there, and the rest is coming."""
         for task, pause in self._pauses.items():
             self._hold_back(task, pause.is_on(now_ms))
         for link in self._routes.values():
