@@ -48,7 +48,9 @@ from ouzel.runtime.protocol.messages import (
     Stalled,
     Write,
 )
+from ouzel.runtime.protocol.pace import Pace, Polls, Portions, Rhythm
 from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.watchdog import Watchdog
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
@@ -209,7 +211,7 @@ class Instance:
 
     def _run(self, machine: TaskMachine, incarnation: int) -> None:
         self._machine = machine
-        self.start_watch.started()
+        self.start_watch.on_started()
         if machine.writer is not None:
             is_instant = isinstance(machine.writer, InstantWriter) and machine.writer.instant
             kind = DirectSink if is_instant else SinkThread
@@ -285,9 +287,9 @@ class Instance:
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
-        self._polls.asked(now, did)
+        self._polls.on_polled(now, did)
         if did or not machine.is_at_rest:
-            self._rhythm.stirs(now)
+            self._rhythm.on_activity(now)
         if self._rhythm.is_tick_due(now):
             self._tick(machine, now)
         self.watchdog.leave()
@@ -329,8 +331,8 @@ class Instance:
             self._rested_in = machine.paused
             self._rhythm.report_at_once()
         if self._rhythm.is_report_due(now):
-            self._rhythm.reported(now, self._reporter.report(machine))
-        self._rhythm.ticked(now, machine.is_at_rest)
+            self._rhythm.on_reported(now, self._reporter.report(machine))
+        self._rhythm.on_ticked(now, machine.is_at_rest)
 
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
         while not self._offsets.kept.empty():
