@@ -32,8 +32,13 @@ def describe_raised(error: BaseException) -> str:
         text = str(error)
     except BaseException as second:
         text = f"(its text cannot be told: __str__ raised {type(second).__name__})"
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    text = sayable(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def sayable(text: str) -> str:
+    """The text as messages and columns take it: what is no character, half of a surrogate pair, is escaped as Python writes it."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def calls_of(error: BaseException) -> traceback.StackSummary:
@@ -48,4 +53,4 @@ def calls_of(error: BaseException) -> traceback.StackSummary:
 def users_line_in(frames: traceback.StackSummary) -> str:
     """File and line of the last call that is the user's; empty if none is."""
     theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
-    return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
+    return sayable(f"{theirs[-1].filename}:{theirs[-1].lineno}") if theirs else ""

@@ -7,6 +7,7 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from pickle import PicklingError
@@ -57,6 +58,10 @@ def _lambda(function: UserFunction) -> str:
     body = encoded[min(start for start, _ in spans) : max(end for _, end in spans)].decode(errors="replace")
     told = f"lambda {', '.join(code.co_varnames[: code.co_argcount])}: {body}"
     return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+
+
+_being_told: ContextVar[tuple[object, ...]] = ContextVar("being_told", default=())
+"""What `function_id` is telling just now, from the outside inwards."""
 
 
 def function_id(function: UserFunction) -> str:
@@ -110,10 +115,23 @@ def _of_mapping(values: dict[str, Any]) -> Iterator[object]:
 
 
 def _value_id(value: object) -> str:
-    if callable(value):
-        return function_id(value)
+    """By what a value is known again. One that holds itself, as a function that calls itself does, is told there by its place."""
     if isinstance(value, str | bytes | int | float | bool | None):
         return repr(value)
+    outer = _being_told.get()
+    for place, one in enumerate(outer):
+        if one is value:
+            return digest("itself", place)
+    token = _being_told.set((*outer, value))
+    try:
+        return _told(value)
+    finally:
+        _being_told.reset(token)
+
+
+def _told(value: object) -> str:
+    if callable(value):
+        return function_id(value)
     if isinstance(value, tuple | list):
         return digest(type(value).__name__, *map(_value_id, value))
     if isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +47,31 @@ class LiveFrames:
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         news = self._news()
-        with await asyncio.to_thread(session.start, self._job, self._engine) as run:
+        with await self._start() as run:
             ended = False
             while not ended:
                 ended = await asyncio.to_thread(run.wait_for_results, WAIT_SECONDS)
                 for frame in news(run):
                     yield frame
             self._check_ended(run)
+
+    async def _start(self) -> Handle:
+        """The run; what its thread starts after whoever awaits this was cancelled, as by a time limit, is ended."""
+        started, cancelled = list[Handle](), threading.Event()
+
+        def begin() -> Handle:
+            started.append(run := session.start(self._job, self._engine))
+            if cancelled.is_set():
+                run.end()
+            return run
+
+        try:
+            return await asyncio.to_thread(begin)
+        except asyncio.CancelledError:
+            cancelled.set()
+            for run in started:
+                run.end()
+            raise
 
     def __await__(self) -> Generator[Any, None, Any]:
         return self._last().__await__()

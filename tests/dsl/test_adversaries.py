@@ -18,6 +18,7 @@ import pytest
 import ouzel
 from ouzel import Source, monoid
 from ouzel.compiler.user_code import LONGEST, describe_raised
+from ouzel.dsl.functions import function_id
 from ouzel.errors import TopologyError
 from ouzel.testing import check_laws
 
@@ -208,6 +209,46 @@ def test_an_error_is_told_whatever_its_text_does() -> None:
     assert describe_raised(KeyError("k")) == "KeyError: 'k'"
     assert describe_raised(ValueError()) == "ValueError"
     assert "cannot be told" in describe_raised(Untold(None, needed=1))
+    assert describe_raised(ValueError("half of \ud83e")) == r"ValueError: half of \ud83e"
+
+
+def test_half_of_a_character_refuses_its_record_and_can_be_told() -> None:
+    """No message takes such a text: the task died 13 times of what it had to say."""
+
+    def cut(n: int) -> str:
+        return "\ud83e"
+
+    def refuse(word: str) -> str:
+        raise ValueError("no")
+
+    for stream in (Source.of([1]).map(cut), Source.of([1]).map(cut).map(refuse)):
+        with pytest.raises(TopologyError) as caught:
+            stream.table("memory")
+        assert r'"\ud83e"' in str(caught.value)
+        str(caught.value).encode()
+
+
+def test_a_function_that_calls_itself_and_one_that_holds_itself_are_known_again() -> None:
+    """The first is any recursive function inside another; both ended with a RecursionError of ours."""
+
+    def make(last: int) -> tuple[Any, Any]:
+        kept: dict[str, Any] = {"last": last}
+        kept["itself"] = kept
+
+        def even(n: int) -> bool:
+            return n == last or odd(n - 1)
+
+        def odd(n: int) -> bool:
+            return n != last and even(n - 1)
+
+        return even, lambda n: n + kept["last"]
+
+    ids = [[function_id(one) for one in make(last)] for last in (0, 0, 2)]
+    assert ids[0] == ids[1]
+    assert not set(ids[0]) & set(ids[2])
+    even, later = make(0)
+    assert Source.of([1, 2]).map(even, returns=bool).table("memory")["value"].to_list() == [False, True]
+    assert Source.of([1, 2]).map(later, returns=int).table("memory")["value"].to_list() == [1, 2]
 
 
 def test_a_monoid_of_lambdas_keeps_its_laws() -> None:

@@ -83,3 +83,22 @@ def test_a_name_for_each_record_is_refused() -> None:
         OuzelError, match="a task has at most 1,000 counters; 'new' would be one more: count fewer names"
     ):
         metrics.counter("new").add()
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "told"),
+    [
+        ("n", 0.5, "told to add a float; add whole numbers"),
+        ("n", 2**70, "a task counts to 9,007,199,254,740,992 at most"),
+        ("half of \ud83e", 1, r"a counter's name is a text, not 'half of \ud83e'"),
+        (5, 1, "a counter's name is a text, not 5"),
+    ],
+    ids=["half", "large", "no text", "number"],
+)
+def test_what_no_message_holds_is_not_counted(name: str, amount: int, told: str) -> None:
+    """The task died 13 times when it came to be told."""
+    counts: dict[str, int] = {}
+    with pytest.raises(OuzelError) as caught:
+        UserMetrics(counts).counter(name).add(amount)
+    assert told in str(caught.value)
+    assert not counts

@@ -54,6 +54,32 @@ def test_results_are_awaited() -> None:
     assert sum(frame.height for frame in frames) >= 5
 
 
+def test_what_starts_while_its_reader_is_cancelled_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time limit that passed during the start left the topology running for as long as the program did."""
+    starting, may_start, ended = threading.Event(), threading.Event(), list[str]()
+
+    class Run:
+        def end(self) -> None:
+            ended.append("ended")
+
+    def start(*arguments: object) -> Run:
+        starting.set()
+        may_start.wait()
+        return Run()
+
+    async def read() -> None:
+        monkeypatch.setattr("ouzel.dsl.live.session.start", start)
+        reading = asyncio.ensure_future(anext(aiter(totals().changes("memory"))))
+        await asyncio.to_thread(starting.wait)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        may_start.set()
+
+    asyncio.run(read())
+    assert ended == ["ended"]
+
+
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt, ValueError])
 def test_nothing_runs_on_when_the_reader_stops(error: type[BaseException] | None) -> None:
     before = runs()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,11 @@ class AtOnce(Tens):
     rows = ROWS
 
 
+def work(begins: Connection) -> None:
+    begins.send(True)
+    threading.Event().wait()
+
+
 class Hostile(RowBolt):
     """Writes down which processes it starts, and is killed where it should be."""
 
@@ -46,8 +54,20 @@ class Hostile(RowBolt):
                 subprocess.Popen(["sleep", "1000"], start_new_session=True).pid,
                 self.fork(),
             ]
+            self.end_worker()
             self.pids.write_text(" ".join(map(str, started)))
         return [(n,)]
+
+    def end_worker(self) -> None:
+        """As a pool of multiprocessing does when it is left: it waited for ever for a worker that SIGTERM did not end."""
+        fork = get_context("fork")
+        began, begins = fork.Pipe(duplex=False)
+        worker = fork.Process(target=work, args=(begins,))
+        worker.start()
+        began.recv()
+        worker.terminate()
+        worker.join(10)
+        assert worker.exitcode == -signal.SIGTERM
 
     def fork(self) -> int:
         child = os.fork()

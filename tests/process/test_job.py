@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import importlib
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -223,6 +224,21 @@ def test_a_job_directory_is_removed_when_nobody_lives_who_holds_it(tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == sorted([ours, tmp_path / "ouzel-of-others"])
     remove_home(ours)
     assert not ours.exists()
+
+
+@pytest.mark.parametrize("name", ["topology-master", "stream-manager", "instance-1"])
+def test_only_the_topology_master_ends_the_topology_by_its_exit_code(
+    job: RunDescription, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A task whose function was a program that exits with 3 ended the run, "from outside"."""
+    job.container(1).mkdir()
+    executor = Executor(job, 1, os.getpid(), 0)
+    monkeypatch.setattr(executor, "_end_children", lambda name: None)
+    monkeypatch.setattr(executor._machine, "on_exited", lambda name, words, now: None)
+    child = subprocess.Popen([sys.executable, "-S", "-c", "raise SystemExit(3)"])
+    executor._pidfds[name] = os.pidfd_open(child.pid)
+    select.select([executor._pidfds[name]], [], [])
+    assert executor._reap() == (name == "topology-master")
 
 
 def test_an_executor_lives_however_long_its_processes_take_to_start(

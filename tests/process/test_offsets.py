@@ -7,8 +7,8 @@ from queue import Empty
 
 import pytest
 
-from ouzel.runtime.process import instance
-from ouzel.runtime.process.instance import OffsetWriter
+from ouzel.runtime.process import offset_writer
+from ouzel.runtime.process.offset_writer import OffsetWriter
 from ouzel.runtime.protocol.messages import Commit, Place
 
 
@@ -29,7 +29,7 @@ class FullDisk:
 
 
 def test_a_commit_that_fails_is_tried_again_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "_AGAIN_S", 0.001)
+    monkeypatch.setattr(offset_writer, "_AGAIN_S", 0.001)
     state = FullDisk(3)
     offsets = OffsetWriter(state, "/offsets/job/1")  # type: ignore[arg-type]
     offsets.note(Commit({"p": Place(7, 9)}, 1))

@@ -21,6 +21,7 @@ from ouzel.planner.topology import Resources, Task
 from ouzel.runtime import warm
 from ouzel.runtime.cluster import calls
 from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.local import LocalScheduler
 from ouzel.runtime.process import limits
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.run import RunState
@@ -101,6 +102,25 @@ def running(tmp_path: Path) -> Iterator[HeronHandle]:
     assert isinstance(handle, HeronHandle)
     yield handle
     handle.end()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "no space")])
+def test_a_start_that_is_interrupted_leaves_no_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Its server waited for a command as long as somebody, as a notebook, kept the error."""
+    begun: list[LocalScheduler] = []
+
+    def interrupt(scheduler: LocalScheduler, plan: object) -> None:
+        begun.append(scheduler)
+        raise error
+
+    monkeypatch.setattr(LocalScheduler, "on_schedule", interrupt)
+    expected = TopologyError if isinstance(error, OSError) else KeyboardInterrupt
+    with pytest.raises(expected) as kept:
+        start(load_text(ENDLESS, tmp_path, "endless"))
+    assert kept.value is not None
+    assert begun[0].has_ended()
 
 
 def _reason(handle: HeronHandle) -> str:

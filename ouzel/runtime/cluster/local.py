@@ -146,6 +146,7 @@ def start_heron(
         raise _no_room(parent, error) from error
     job = RunDescription(name_run(topology.name, home), home, directory.resolve(), topology, packing)
     job = replace(job, tcp=tcp, detached=detached)
+    scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
         job.save(_path_of_program(topology))
@@ -153,11 +154,12 @@ def start_heron(
         scheduler.initialize(job)
         handle = HeronHandle(job, scheduler)
         scheduler.on_schedule(packing)
-    except OSError as error:
+    except BaseException as error:  # also Ctrl-C: a notebook keeps the error, and with it the server's input open
+        if scheduler is not None:
+            scheduler.on_kill()
         remove_home(home)
-        raise _no_room(parent, error) from error
-    except BaseException:
-        remove_home(home)
+        if isinstance(error, OSError):
+            raise _no_room(parent, error) from error
         raise
     return handle
 

@@ -221,7 +221,7 @@ class Executor:
             if has_ended(pidfd):
                 self._end_children(name)
                 result = _result(pidfd)
-                ended |= result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
+                ended |= name == "topology-master" and result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
                 if not self._ending:
                     print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
                     self._machine.on_exited(name, self._last_words(name, result), now_ms())

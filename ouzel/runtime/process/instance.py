@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
 import threading
 import time
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from functools import partial
-from pathlib import Path
-from queue import SimpleQueue
-from threading import Lock, Thread
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.user_code import describe_raised
@@ -23,13 +15,13 @@ from ouzel.connectors.writing import InstantWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.state import StateManager, open_state
-from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
+from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription, load_program
-from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.report_stream import ReportSender
+from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
+from ouzel.runtime.process.offset_writer import OffsetWriter
+from ouzel.runtime.process.reporter import Reporter
 from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.starting import StartWatch
@@ -57,113 +49,14 @@ from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame
 
 if TYPE_CHECKING:
-    from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
+    from ouzel.runtime.protocol.task import TaskMachine
 
-_REASON_LENGTH = 20_000
-_COUNTS = (
-    "rows_in",
-    "rows_out",
-    "rows_acked",
-    "rows_failed",
-    "rows_late",
-    "rows_bad",
-    "rows_shed",
-    "pending_rows",
-    "batches_in",
-)
 _SWITCH_S = 0.0005
-_LAST_OFFSETS_S = 0.5
-_AGAIN_S = 0.5
 _SLOW_MS = 5_000.0
 _BUSY_MS = 500.0
 """While a call lasts longer than this, tasks upstream are told again and again that what it handles is not lost."""
 _AT_ONCE = 0.05
 """So much of the hang timeout a task should take for what it is given at once."""
-
-
-class Reporter:
-    """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed.
-
-    While the task's thread still starts it, another may tell what it waits for.
-    """
-
-    def __init__(self, container: Path, task: Task, incarnation: int) -> None:
-        self._task, self._incarnation = task, incarnation
-        self._sender = ReportSender(container)
-        self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
-        self._events_made = self._events_told = 0
-        self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
-        self._lock = Lock()
-        self.finished = False
-        self.failed = ""
-        self.plan = 0
-
-    def event(self, event: Event) -> None:
-        """To be told with the next report."""
-        with self._lock:
-            self._events_made += 1
-            self._events.append(
-                wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=event.text, count=event.count)
-            )
-
-    def report(self, machine: TaskMachine | None) -> bool:
-        """Send a report now; False if nobody took it, or not all of it."""
-        with self._lock:
-            return self._sender.tell(partial(self._compose, machine))
-
-    def _compose(self, machine: TaskMachine | None, anew: bool) -> Iterator[wire_pb2.Report]:
-        if anew:
-            self._events_told = 0
-            self._ranges_told.clear()
-        counts = self._counts()
-        ranges: list[wire_pb2.Range] = []
-        if machine is not None:
-            metrics = machine.metrics()
-            _put_counts(counts, machine.paused, metrics)
-            ranges += self._list_changed_ranges(metrics)
-        events = [event for event in self._events if event.sequence > self._events_told]
-        self._events_told = self._events_made
-        for part in split_report(counts, ranges, events):
-            yield wire_pb2.Report(task=part)
-
-    def _counts(self) -> wire_pb2.TaskReport:
-        return wire_pb2.TaskReport(
-            task=self._task.id,
-            component=self._task.component,
-            incarnation=self._incarnation,
-            finished=self.finished,
-            failed=self.failed[:_REASON_LENGTH],
-            plan=self.plan,
-            busy_seconds=time.process_time(),
-        )
-
-    def _list_changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
-        for partition, span in metrics.ranges.items():
-            time_us = metrics.times.get(partition)
-            if self._ranges_told.get(partition) != (span, time_us):
-                self._ranges_told[partition] = span, time_us
-                yield wire_pb2.Range(
-                    component=self._task.component,
-                    partition=partition,
-                    start=span[0],
-                    end=span[1],
-                    time_us=time_us,
-                    began_us=metrics.began_us,
-                )
-
-
-def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
-    for name in _COUNTS:
-        setattr(report, name, getattr(metrics, name))
-    report.pause, report.carries = paused, metrics.carries
-    if metrics.watermark_us is not None:
-        report.watermark_us = metrics.watermark_us
-    if metrics.lag is not None:
-        report.lag = metrics.lag
-    report.backlogs.extend(wire_pb2.Backlog(component=report.component, **asdict(each)) for each in metrics.backlogs)
-    report.latency_us.update(metrics.latency_us)
-    report.counters.update(metrics.counters)
-    report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)
 
 
 class Instance:
@@ -404,52 +297,6 @@ def _wall_zero_us() -> int:
     return int(time.time_ns() // 1000 - now_ms() * 1000)
 
 
-class OffsetWriter(Thread):
-    """A source task's offsets in the state manager, for whoever comes up in its place.
-
-    A thread of its own writes them, again and again until it has succeeded: rows flow on while a state manager is slow or away. `kept`
-    gives the numbers of the commits that are written, `problems` what went wrong, once each time.
-    """
-
-    def __init__(self, state: StateManager, path: str) -> None:
-        super().__init__(name="offsets", daemon=True)
-        self._state, self._path = state, path
-        self._noted: SimpleQueue[Commit | None] = SimpleQueue()
-        self.kept: SimpleQueue[int] = SimpleQueue()
-        self.problems: SimpleQueue[str] = SimpleQueue()
-        self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or "{}").items()}
-
-    def note(self, commit: Commit) -> None:
-        """These are to be kept."""
-        if not self.is_alive():
-            self.start()
-        self._noted.put(commit)
-
-    def run(self) -> None:
-        """The thread's work."""
-        while (commit := self._noted.get()) is not None:
-            self.known.update(commit.places)
-            self._write()
-            self.kept.put(commit.number)
-
-    def _write(self) -> None:
-        told = False
-        while True:
-            try:
-                return self._state.put(self._path, json.dumps(self.known).encode())
-            except Exception as error:  # a full disk, a session that is lost for good
-                if not told:
-                    self.problems.put(f"offsets cannot be kept, and are tried again: {error}")
-                told = True
-                time.sleep(_AGAIN_S)
-
-    def close(self) -> None:
-        """Write what is left, if that can be done quickly."""
-        if self.is_alive():
-            self._noted.put(None)
-            self.join(_LAST_OFFSETS_S)
-
-
 def run_instance(job: RunDescription, container: int, task_id: int, incarnation: int, life: Life) -> None:
     """The main function of an instance's process."""
     sys.setswitchinterval(_SWITCH_S)
@@ -473,7 +320,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes, time.monotonic)
     reporter = Reporter(here, task, incarnation)
     instance = Instance(job, task, gateway, reporter, offsets, incarnation)
-    signal.signal(signal.SIGTERM, lambda *_: instance.stop())
+    stop_at_sigterm(instance.stop)
     gateway.start()
     instance.run(lambda shell: _make(job, container, task, offsets.known, incarnation, shell), incarnation)
     instance.close()

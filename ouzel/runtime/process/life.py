@@ -11,6 +11,8 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from os import _exit
 from pathlib import Path
 
@@ -129,6 +131,12 @@ def end_with(lifeline: int) -> None:
     fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | os.O_ASYNC)
     if has_ended(own):  # before we listened
         os.killpg(0, signal.SIGKILL)
+
+
+def stop_at_sigterm(stop: Callable[[], None]) -> None:
+    """Have SIGTERM call `stop` in this process, and end what a function of the user's forks: multiprocessing ends its workers so."""
+    signal.signal(signal.SIGTERM, lambda *_: stop())
+    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
 
 
 def show_as(name: str, title: str) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_raised, users_line_in
+from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_raised, sayable, users_line_in
 from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
@@ -167,9 +167,9 @@ def describe_failure(
 def _json(record: object) -> str:
     """The record as JSON; what has no such form, as Python shows it."""
     try:
-        return json.dumps(record, default=_plain, ensure_ascii=False)
+        return sayable(json.dumps(record, default=_plain, ensure_ascii=False))
     except FAILURES:  # a key that is no text, a record that holds itself, a method of the user's that raises
-        return json.dumps(_shown(record), ensure_ascii=False)
+        return sayable(json.dumps(_shown(record), ensure_ascii=False))
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,121 @@
+"""How a task stands, told to the metrics manager of its container."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.user_code import sayable
+from ouzel.planner.topology import Task
+from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
+from ouzel.runtime.process.report_stream import ReportSender
+from ouzel.runtime.protocol.messages import Event
+from ouzel.runtime.wire import wire_pb2
+
+if TYPE_CHECKING:
+    from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
+
+_REASON_LENGTH = 20_000
+_COUNTS = (
+    "rows_in",
+    "rows_out",
+    "rows_acked",
+    "rows_failed",
+    "rows_late",
+    "rows_bad",
+    "rows_shed",
+    "pending_rows",
+    "batches_in",
+)
+
+
+class Reporter:
+    """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed.
+
+    While the task's thread still starts it, another may tell what it waits for.
+    """
+
+    def __init__(self, container: Path, task: Task, incarnation: int) -> None:
+        self._task, self._incarnation = task, incarnation
+        self._sender = ReportSender(container)
+        self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
+        self._events_made = self._events_told = 0
+        self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
+        self._lock = Lock()
+        self.finished = False
+        self.failed = ""
+        self.plan = 0
+
+    def event(self, event: Event) -> None:
+        """To be told with the next report."""
+        with self._lock:
+            self._events_made += 1
+            text = sayable(event.text)
+            self._events.append(
+                wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=text, count=event.count)
+            )
+
+    def report(self, machine: TaskMachine | None) -> bool:
+        """Send a report now; False if nobody took it, or not all of it."""
+        with self._lock:
+            return self._sender.tell(partial(self._compose, machine))
+
+    def _compose(self, machine: TaskMachine | None, anew: bool) -> Iterator[wire_pb2.Report]:
+        if anew:
+            self._events_told = 0
+            self._ranges_told.clear()
+        counts = self._counts()
+        ranges: list[wire_pb2.Range] = []
+        if machine is not None:
+            metrics = machine.metrics()
+            _put_counts(counts, machine.paused, metrics)
+            ranges += self._list_changed_ranges(metrics)
+        events = [event for event in self._events if event.sequence > self._events_told]
+        self._events_told = self._events_made
+        for part in split_report(counts, ranges, events):
+            yield wire_pb2.Report(task=part)
+
+    def _counts(self) -> wire_pb2.TaskReport:
+        return wire_pb2.TaskReport(
+            task=self._task.id,
+            component=self._task.component,
+            incarnation=self._incarnation,
+            finished=self.finished,
+            failed=sayable(self.failed[:_REASON_LENGTH]),
+            plan=self.plan,
+            busy_seconds=time.process_time(),
+        )
+
+    def _list_changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
+        for partition, span in metrics.ranges.items():
+            time_us = metrics.times.get(partition)
+            if self._ranges_told.get(partition) != (span, time_us):
+                self._ranges_told[partition] = span, time_us
+                yield wire_pb2.Range(
+                    component=self._task.component,
+                    partition=partition,
+                    start=span[0],
+                    end=span[1],
+                    time_us=time_us,
+                    began_us=metrics.began_us,
+                )
+
+
+def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
+    for name in _COUNTS:
+        setattr(report, name, getattr(metrics, name))
+    report.pause, report.carries = paused, metrics.carries
+    if metrics.watermark_us is not None:
+        report.watermark_us = metrics.watermark_us
+    if metrics.lag is not None:
+        report.lag = metrics.lag
+    report.backlogs.extend(wire_pb2.Backlog(component=report.component, **asdict(each)) for each in metrics.backlogs)
+    report.latency_us.update(metrics.latency_us)
+    report.counters.update(metrics.counters)
+    report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)
