@@ -57,7 +57,7 @@ ASKED = {
     "ouzel/runtime/cluster/client.py": (1, ANY_FIELD),
     "ouzel/runtime/observe/reports.py": (2, ANY_FIELD),
     "ouzel/runtime/operators/rowwise/rows.py": (1, "types, of which arrays alone have elements"),
-    "ouzel/runtime/process/instance.py": (1, ANY_FIELD),
+    "ouzel/runtime/process/reporter.py": (1, ANY_FIELD),
     "ouzel/runtime/process/job.py": (1, USERS),
     "ouzel/runtime/process/usage.py": (1, LIBRARY),
     "ouzel/spark/__init__.py": (1, IMPORTED),
