@@ -22,6 +22,7 @@ from tests.servers.workers import WarmWorkers
 PACKAGES = (
     "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
     "confluent_kafka", "confluent_kafka.libs", "pandas", "dateutil", "google", "grpc", "grpc_status", "zstandard", "typing_extensions.py",
+    "xxhash",
 )  # fmt: skip
 """What must stand beside the wheel, Kafka's client among it, and what Spark Connect needs."""
 WORKERS_IMPORT = (
