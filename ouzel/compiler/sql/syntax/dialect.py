@@ -225,9 +225,8 @@ class QueryParser(Parser):
         arguments = [_text(self._prev, sign)]
         while is_word(self._curr, *UNITS):
             arguments.append(self._word_as_text())
-            if self._match_pair(
-                TokenType.L_PAREN, TokenType.NUMBER
-            ):  # INTERVAL '10' DAY(3): the precision says nothing
+            # INTERVAL '10' DAY(3): the precision says nothing.
+            if self._match_pair(TokenType.L_PAREN, TokenType.NUMBER):
                 self._match_r_paren()
             if not self._match_text_seq("TO"):
                 break
