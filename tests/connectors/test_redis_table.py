@@ -18,8 +18,8 @@ from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.reconcile.comparing.holding import check_sources
 from ouzel.reconcile.recording.record import read_record
 from ouzel.reconcile.recording.recorder import record_run
-from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks import sides
+from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.session import load_text
 from tests.servers.redis import RedisServer
 
@@ -112,9 +112,9 @@ def test_while_the_server_is_away_the_batch_waits_and_no_row_is_lost(
 
     monkeypatch.setattr(RedisTable, "ask", lambda self, keys: away.pop() if away else asked(self, keys))
     monkeypatch.setattr(sides.time, "sleep", lambda pause_s: pauses.append((pause_s, outside[-1])))
-    monkeypatch.setattr(TaskMachine, "outside", staticmethod(leave))
+    monkeypatch.setattr(CallWaits, "outside", lambda _: leave())
     monkeypatch.setattr(
-        TaskMachine, "waits", lambda _, *all_: waits.append(*[f"{one.partition}: {one.reason}" for one in all_] or [""])
+        CallWaits, "tell", lambda _, *all_: waits.append(*[f"{one.partition}: {one.reason}" for one in all_] or [""])
     )
     record_run(job(server, tmp_path, "hash"), "memory", tmp_path / "record")
     assert pl.read_parquet(tmp_path / "record" / "results.parquet").height == 6
