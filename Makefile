@@ -71,8 +71,9 @@ test-spark: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that need one 
 test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM
 	$(ONE_THREAD) $(PYTEST) -m "not server and not spark and not alone $(HALF)"
 
+# These wait for half of their time, so two run side by side, in their order: by count of tests the longest files would come last.
 test-servers: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers
-	$(PYTEST) -m "server and not alone $(HALF)"
+	$(PYTEST) -m "server and not alone $(HALF)" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-alone: $(INSTALLED) $(DATA) $(CLASSES) ## Run what kills, hangs and floods processes: one after the other, with the machine to itself
 	$(PYTEST) -m "alone $(HALF)"
