@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ouzel.cli.screen import redirects
+from ouzel.interrupts import AwaitedThread
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +28,7 @@ def await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[]
         except BaseException as error:
             outcome["error"] = error
 
-    thread = threading.Thread(target=run, name="batch", daemon=True)
+    thread = AwaitedThread(run, "batch")
     thread.start()
     try:
         while thread.is_alive():

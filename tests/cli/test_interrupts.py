@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from types import FrameType
 
 import pytest
 
 from ouzel import interrupts
 from tests.house.source import ROOT
+from tests.servers.waiting import wait_until
 
 AMID_IMPORTS = """
 import os, signal, sys
@@ -63,6 +66,39 @@ def test_it_is_an_exception_only_where_something_is_to_be_cleared_away(monkeypat
     finally:
         signal.signal(signal.SIGINT, before)
     assert ended == [130, 130]
+
+
+def test_a_thread_that_was_awaited_in_vain_is_awaited_again() -> None:
+    """Python takes it for ended once its join is interrupted, and a second Ctrl-C would leave what it has not cleared away."""
+    awaiting, let_go, ended = threading.get_ident(), threading.Event(), threading.Event()
+
+    def interrupt_and_work() -> None:
+        wait_until(lambda: _is_called("join", sys._current_frames()[awaiting]))
+        signal.pthread_kill(awaiting, signal.SIGINT)
+        let_go.wait()
+        ended.set()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = interrupts.AwaitedThread(interrupt_and_work, "worker")
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _start_and_join(thread)
+        assert thread.is_alive()
+        threading.Timer(0.0, let_go.set).start()
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.is_set()
+    assert not thread.is_alive()
+
+
+def _start_and_join(thread: threading.Thread) -> None:
+    thread.start()
+    thread.join()
+
+
+def _is_called(function: str, frame: FrameType | None) -> bool:
+    return frame is not None and (frame.f_code.co_name == function or _is_called(function, frame.f_back))
 
 
 @pytest.mark.parametrize("command", [(), ("run",), ("explain",), ("batch",), ("reconcile",)], ids=str)

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition
 from typing import Protocol, cast
 
 import polars as pl
 
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
+from ouzel.interrupts import AwaitedThread
 from ouzel.runtime.cluster.calls import ANSWER_S, LOOK_S, ask, watch
 from ouzel.runtime.process.job import RunDescription, remove_home
 from ouzel.runtime.process.life import now_ms
@@ -79,7 +80,7 @@ class HeronHandle(RowIteration):
         self._stop = Standstill(0.0, 0.0)
         self._news = Condition()
         self._reader = ResultReader(job.home, self._take, self._has_room)
-        self._thread = Thread(target=self._follow, name="status", daemon=True)
+        self._thread = AwaitedThread(self._follow, "status")
         start_thread(self._thread)
 
     @property

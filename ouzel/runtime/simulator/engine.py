@@ -18,6 +18,7 @@ from ouzel.connectors.backlog import Backlog, largest
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code
+from ouzel.interrupts import AwaitedThread
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
@@ -49,7 +50,7 @@ class MemoryHandle(RowIteration):
         self._asked: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._rest = threading.Event()
         self._news = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = AwaitedThread(self._run, "simulator")
         self._thread.start()
 
     def results(self) -> list[pl.DataFrame]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
+from ouzel.interrupts import AwaitedThread
 from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, not_at_rest
@@ -70,7 +71,7 @@ class StructuredHandle(RowIteration):
         self._rows_out = self._rows_bad = 0
         self._lock, self._news, self._stop = threading.RLock(), threading.Event(), threading.Event()
         self._gate, self._told = MicroBatchGate(), set[str]()
-        self._thread = threading.Thread(target=self._run, name="structured", daemon=True)
+        self._thread = AwaitedThread(self._run, "structured")
         self._thread.start()
 
     def results(self) -> list[pl.DataFrame]:
