@@ -14,6 +14,7 @@ import pytest
 from ouzel.connectors import open_sink
 from ouzel.connectors.file import durable, ledger, sink
 from ouzel.connectors.writing import SinkRequest, SinkWriter
+from ouzel.errors import ConnectorError
 from tests.effort import seeds
 
 BATCHES = 40
@@ -55,6 +56,23 @@ def crashing(step: Callable[..., Any], random: Random) -> Callable[..., Any]:
         return result
 
     return attempt
+
+
+def test_another_folder_in_the_place_of_its_own_is_told(tmp_path: Path) -> None:
+    """Each part is written anew by its name: the later ones would lie in the new folder, and nobody knew of it."""
+    writer = opened(tmp_path)
+    writer.write(0, rows(0))
+    writer.flush()
+    (tmp_path / "out").rename(tmp_path / "moved")
+    (tmp_path / "moved").rename(tmp_path / "out")
+    writer.write(1, rows(1))
+    writer.flush()
+    (tmp_path / "out").rename(tmp_path / "moved")
+    (tmp_path / "out").mkdir()
+    writer.write(2, rows(2))
+    with pytest.raises(ConnectorError, match="out: another folder has taken its place"):
+        writer.flush()
+    assert not parts(tmp_path)
 
 
 def test_one_flush_makes_one_part(tmp_path: Path) -> None:

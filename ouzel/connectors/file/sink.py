@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,7 +58,16 @@ class FileSink:
         ledger = PartLedger(notes, lambda first: self._hidden(self._name(first)) not in half) if notes else None
         for left in half:
             left.unlink()
+        self._folder = os.stat(self._directory)
         return ledger
+
+    def _check_folder(self) -> None:
+        """See that the folder is the one that the parts before were written to: in another they would be missed in silence."""
+        if not os.path.samestat(self._folder, os.stat(self._directory)):
+            raise ConnectorError(
+                f"table '{self._request.table}' cannot be written to {self._directory}: another folder has taken its place while the "
+                "run wrote to it, so what was written before is not there; leave it where it is while a run writes, and start again"
+            )
 
     def _name(self, first: str) -> str:
         return f"{self._prefix}{first}.{self._format}"
@@ -89,6 +99,7 @@ class FileSink:
         ids, frames = zip(*self._waiting, strict=True)
         name = self._name(digits(ids[0]))
         try:
+            self._check_folder()
             self._write_hidden(self._hidden(name), self._rows(pl.concat(frames, rechunk=False)), ids)
             name_synced(self._hidden(name), self._directory / name)
         except (OSError, pl.exceptions.PolarsError) as error:
