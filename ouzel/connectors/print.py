@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
@@ -39,8 +42,10 @@ class PrintSink:
         self._path = request.directory / options.text("path") if options.get("path") else None
         self._encoder = JsonEncoder({}, request.columns)
         self._file = self._open()
+        self._lines: list[bytes] = []
 
     def _open(self) -> IO[bytes]:
+        """The file of that name; one that is rotated or deleted is not written to any more, as it is not by other logs."""
         try:
             return self._path.open("ab") if self._path else sys.stdout.buffer
         except OSError as error:
@@ -54,19 +59,32 @@ class PrintSink:
         weights = frame[weight].to_list() if weight in frame.columns else [1] * frame.height
         lines = self._encoder.encode(frame.select(list(self._request.columns)))
         for line, count in zip(lines, weights, strict=True):
-            self._file.write((self._prefix + (b"+" if count > 0 else b"-") + line + b"\n") * abs(count))
+            self._lines.append((self._prefix + (b"+" if count > 0 else b"-") + line + b"\n") * abs(count))
 
     def flush(self) -> None:
         """Hand the lines to the system."""
+        if self._path and not self._is_there(self._path):
+            self._file.close()
+            self._file = self._open()
         try:
+            self._file.writelines(self._lines)
             self._file.flush()
         except OSError as error:
             where = self._path or "standard output"
             raise ConnectorError(
                 f"table '{self._request.table}' cannot be printed to {where}: {error.strerror}"
             ) from None
+        self._lines.clear()
+
+    def _is_there(self, path: Path) -> bool:
+        """Whether the file that is open is the one of that name."""
+        try:
+            return os.path.samestat(os.stat(path), os.fstat(self._file.fileno()))
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Close the file; standard output stays open."""
         if self._path:
-            self._file.close()
+            with contextlib.suppress(OSError):  # what it could not take it has been told of
+                self._file.close()

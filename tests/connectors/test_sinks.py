@@ -75,6 +75,28 @@ def test_print_writes_a_line_for_each_change(tmp_path: Path) -> None:
     assert (tmp_path / "out.txt").read_text() == one + one + two
 
 
+@pytest.mark.parametrize("becomes", ["rotated", "deleted"])
+def test_print_goes_on_under_the_name_that_it_was_given(becomes: str, tmp_path: Path) -> None:
+    """A descriptor that stays open writes to a file that nobody finds."""
+    writer, path = sink("print", tmp_path, path="out.txt"), tmp_path / "out.txt"
+    writer.write(1, CHANGES)
+    writer.flush()
+    lines = path.read_text()
+    path.rename(tmp_path / "out.txt.1") if becomes == "rotated" else path.unlink()
+    writer.write(2, CHANGES)
+    writer.flush()
+    writer.close()
+    assert path.read_text() == lines
+
+
+def test_print_names_a_file_that_takes_no_more() -> None:
+    writer = sink("print", path="/dev/full")
+    writer.write(1, pl.concat([CHANGES] * 10_000))
+    with pytest.raises(ConnectorError, match="table 't' cannot be printed to /dev/full: No space left on device"):
+        writer.flush()
+    writer.close()
+
+
 def test_print_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     writer = sink("print", mode="append")
     writer.write(1, CHANGES.drop("$weight"))
