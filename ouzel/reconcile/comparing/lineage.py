@@ -106,6 +106,7 @@ class Direction(Enum):
     RISING = "rises or stays, and a row that comes again changes nothing"
     FALLING = "falls or stays, and a row that comes again changes nothing"
     SUM = "rises with every row that is positive"
+    SAME = "is computed of no row"
     FREE = "may go either way"
 
 
@@ -187,7 +188,9 @@ def lineage(sink: Sink) -> Lineage:
     covered = frozenset().union(*(made_of[name] for name in keys))
     windows = frozenset(aggregate.window or ()) & group
     covers = covered | (windows if covered & windows else frozenset()) >= group
-    directions = {name: _direction(sink.input, inner) for inner, name in names.items()}
+    directions = {
+        name: _direction(sink.input, inner) if made_of[name] else Direction.SAME for inner, name in names.items()
+    }
     end = aggregate.window[1] if aggregate.window else None
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
     step = _step(aggregate) if time else 0

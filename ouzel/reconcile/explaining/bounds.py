@@ -1,13 +1,14 @@
 """What an aggregate of some of a group's rows can be, by what all of them are: least and greatest value, and how many have one.
 
-A row of the stream that lacks rows (they were in flight, lost, or late and only counted) may have any value that such a part can give, and
-no other. Bounds are counted as doubles, and a billionth more is allowed; what is infinite or no number bounds nothing.
+A row of the stream that lacks rows (they were in flight, lost, or late and only counted) may have any values that such a part can give, and
+no others: each by itself, and with what stands beside it. Bounds are counted as doubles, and a billionth more is allowed; what is infinite
+or no number bounds nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -40,6 +41,8 @@ class Bounds:
         rows: the output's column that counts all rows of the group; empty if there is none.
         values: the output's column that counts just the values; empty if there is none.
         rounded: whether a cast may have cut the value, by less than 1.
+        beside: the output's columns of the same values, uncast, by their aggregate: a sum lies between as many of the row's own least and
+            greatest.
     """
 
     call: AggregateCall
@@ -49,6 +52,7 @@ class Bounds:
     rows: str = ""
     values: str = ""
     rounded: bool = False
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, str, str]:
@@ -66,7 +70,12 @@ def find_bounds(aggregate: Aggregate, made_of: Mapping[str, tuple[AggregateCall,
         same = (other for other, (each, _) in made_of.items() if _counts_values(each, call))
         place = aggregate.calls.index(call)
         least, greatest, number = (f"$bound{place}_{kind}" for kind in ("least", "greatest", "number"))
-        found[name] = Bounds(call, least, greatest, number, rows, next(same, ""), is_cast)
+        beside = {
+            each.function: other
+            for other, (each, cast) in made_of.items()
+            if not cast and each.function in BOUNDED and _reads_same(each, call)
+        }
+        found[name] = Bounds(call, least, greatest, number, rows, next(same, ""), is_cast, beside)
     return found
 
 
@@ -75,8 +84,11 @@ def _counts_rows(call: AggregateCall) -> bool:
 
 
 def _counts_values(count: AggregateCall, of: AggregateCall) -> bool:
-    same = (count.argument, count.filter) == (of.argument, of.filter)
-    return count.function == "count" and same and not count.distinct
+    return count.function == "count" and _reads_same(count, of)
+
+
+def _reads_same(call: AggregateCall, other: AggregateCall) -> bool:
+    return (call.argument, call.filter) == (other.argument, other.filter) and not call.distinct
 
 
 def _is_number(aggregate: Aggregate, call: AggregateCall) -> bool:
@@ -113,6 +125,29 @@ def trace_call(node: Node, name: str) -> tuple[str, bool] | None:
     return name, is_cast
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What is known of the values in the part: between which they lie, and how many there are; `number` are all of the group's."""
+
+    least: SparkColumn
+    greatest: SparkColumn
+    number: SparkColumn
+    fewest: SparkColumn
+    most: SparkColumn
+
+    @property
+    def is_counted(self) -> SparkColumn:
+        """Whether it is known how many there are."""
+        return self.fewest == self.most
+
+    @property
+    def size(self) -> SparkColumn:
+        """The greatest sum that there can be."""
+        from pyspark.sql import functions as F
+
+        return self.number * F.greatest(F.abs(self.least), F.abs(self.greatest))
+
+
 def within(
     bounds: Mapping[str, Bounds],
     ours: Mapping[str, SparkColumn],
@@ -134,36 +169,81 @@ def _is_within(
 ) -> SparkColumn:
     from pyspark.sql import functions as F
 
-    value, whole, least, greatest = (
-        column.cast("double") for column in (ours[name], theirs[name], at(each.least), at(each.greatest))
-    )
-    number = at(each.number).cast("double")
-    size = number * F.greatest(F.abs(least), F.abs(greatest))
-    slack = F.lit(SLACK) * size + F.lit(float(each.rounded))
-    low, high = least, greatest
-    if each.call.function == "sum":
-        low, high = _of_sum(each, ours, theirs, (whole, least, greatest, number))
-    known = (size < F.lit(float("inf"))) & (F.abs(whole) < F.lit(float("inf")))
-    empty = ours[each.values] == 0 if each.values else F.lit(True)
-    found = F.when(value.isNull(), empty).when(number == 0, F.lit(False))
+    value, whole = ours[name].cast("double"), theirs[name].cast("double")
+    part = _part(each, ours, theirs, at)
+    low, high = _limits(each, {kind: ours[other].cast("double") for kind, other in each.beside.items()}, whole, part)
+    slack = F.lit(SLACK) * part.size + F.lit(float(each.rounded)) + F.lit(_unit(each)) * (part.number + 1)
+    known = (part.size < F.lit(float("inf"))) & (F.abs(whole) < F.lit(float("inf")))
+    found = F.when(value.isNull(), part.fewest == 0).when(part.most < 1, F.lit(False))
     return F.coalesce(found.when(known, value.between(low - slack, high + slack)), F.lit(True))
 
 
-def _of_sum(
-    each: Bounds, ours: Mapping[str, SparkColumn], theirs: Mapping[str, SparkColumn], of: tuple[SparkColumn, ...]
+def _unit(each: Bounds) -> float:
+    """How far a mean of decimals may be from the quotient."""
+    kind = each.call.type
+    return 10.0**-kind.scale if each.call.function == "avg" and isinstance(kind, DecimalType) else 0.0
+
+
+def _part(
+    each: Bounds,
+    ours: Mapping[str, SparkColumn],
+    theirs: Mapping[str, SparkColumn],
+    at: Callable[[str], SparkColumn],
+) -> _Part:
+    """Of rows without a value the part has no more than the group, and lacks no more than are missing."""
+    from pyspark.sql import functions as F
+
+    least, greatest, number = (at(name).cast("double") for name in each.columns)
+    if each.values:
+        fewest = most = ours[each.values].cast("double")
+    elif each.rows:
+        rows, every = ours[each.rows].cast("double"), theirs[each.rows].cast("double")
+        fewest, most = F.greatest(F.lit(0.0), rows - (every - number)), F.least(number, rows)
+    else:
+        fewest, most = F.lit(0.0), number
+    return _Part(least, greatest, number, fewest, most)
+
+
+def _limits(
+    each: Bounds, beside: Mapping[str, SparkColumn], whole: SparkColumn, part: _Part
 ) -> tuple[SparkColumn, SparkColumn]:
+    """Between what the value can be. NULLs are passed over by the least and the greatest of several."""
+    from pyspark.sql import functions as F
+
+    least = F.greatest(part.least, beside["min"]) if "min" in beside else part.least
+    greatest = F.least(part.greatest, beside["max"]) if "max" in beside else part.greatest
+    own, kind = replace(part, least=least, greatest=greatest), each.call.function
+    if kind == "sum":
+        return _of_sum(whole, own, part)
+    if kind == "avg":
+        return _of_mean(each, beside.get("sum"), whole, own, part)
+    other = beside.get("max" if kind == "min" else "min")
+    single = F.when(part.most <= 1, other) if other is not None else F.when(F.lit(False), whole)
+    complete = part.is_counted & (part.most == part.number)
+    return single.when(complete, whole).otherwise(least), single.when(complete, whole).otherwise(greatest)
+
+
+def _of_sum(whole: SparkColumn, own: _Part, part: _Part) -> tuple[SparkColumn, SparkColumn]:
     """Between what the sum of that many values can be: those that are there, and by the whole those that are not."""
     from pyspark.sql import functions as F
 
-    whole, least, greatest, number = of
-    if each.values:
-        there = ours[each.values].cast("double")
-        gone = number - there
-        return F.greatest(there * least, whole - gone * greatest), F.least(there * greatest, whole - gone * least)
-    there, gone = number, number
-    if each.rows:
-        there = F.least(number, ours[each.rows].cast("double"))
-        gone = F.least(number, (theirs[each.rows] - ours[each.rows]).cast("double"))
-    zero = F.lit(0.0)
-    low = F.greatest(F.least(zero, there * least), whole - F.greatest(zero, gone * greatest))
-    return low, F.least(F.greatest(zero, there * greatest), whole - F.least(zero, gone * least))
+    there, gone = (own.fewest, own.most), (part.number - part.most, part.number - part.fewest)
+    low, high = F.least(*(n * own.least for n in there)), F.greatest(*(n * own.greatest for n in there))
+    rest_low, rest_high = F.least(*(n * part.least for n in gone)), F.greatest(*(n * part.greatest for n in gone))
+    return F.greatest(low, whole - rest_high), F.least(high, whole - rest_low)
+
+
+def _of_mean(
+    each: Bounds, total: SparkColumn | None, whole: SparkColumn, own: _Part, part: _Part
+) -> tuple[SparkColumn, SparkColumn]:
+    """The same of a mean, where it is known of how many values; a sum beside it says which."""
+    from pyspark.sql import functions as F
+
+    if each.rounded:
+        return own.least, own.greatest
+    low, high = (total, total) if total is not None else _of_sum(whole * part.number, own, part)
+    counted = part.is_counted & (part.most > 0)
+    return (
+        F.when(counted, low / F.nullif(part.most, F.lit(0.0))).otherwise(own.least),
+        F.when(counted, high / F.nullif(part.most, F.lit(0.0))).otherwise(own.greatest),
+    )

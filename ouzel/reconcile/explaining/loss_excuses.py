@@ -136,7 +136,16 @@ def _agree(facts: Lineage, ours: Mapping[str, Column], theirs: Mapping[str, Colu
     from pyspark.sql import functions as F
 
     moving = [(name, kind) for name, kind in facts.directions.items() if kind is not Direction.FREE]
-    return reduce(and_, (_agrees(ours[name], theirs[name], kind) for name, kind in moving), F.lit(True))
+    agree = reduce(and_, (_agrees(ours[name], theirs[name], kind) for name, kind in moving), F.lit(True))
+    return reduce(and_, _counts_together(facts, ours, theirs), agree)
+
+
+def _counts_together(facts: Lineage, ours: Mapping[str, Column], theirs: Mapping[str, Column]) -> Iterator[Column]:
+    """Where all rows are counted no other count is above them, nor lacks more than they do."""
+    kinds = facts.directions.items()
+    for rows in (name for name, kind in kinds if kind is Direction.ROWS):
+        for name in (name for name, kind in kinds if kind in (Direction.COUNT, Direction.DISTINCT)):
+            yield (ours[name] <= ours[rows]) & (theirs[name] - ours[name] <= theirs[rows] - ours[rows])
 
 
 def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
@@ -145,6 +154,10 @@ def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
 
     if direction is Direction.SUM:
         return F.lit(True)
+    if direction is Direction.SAME:
+        return ours.eqNullSafe(theirs)
+    if direction is Direction.DISTINCT:
+        return F.coalesce(ours.between(F.lit(0), theirs), F.lit(False))
     if direction in COUNTS:
         return ours.between(F.lit(0 if direction is Direction.COUNT else 1), theirs)
     behind = ours > theirs if direction is Direction.FALLING else ours < theirs
