@@ -174,7 +174,8 @@ def test_rows_that_are_only_counted_as_late_explain_their_groups_only(days: Ran,
         "origin": PLACE,
     }
     drop_late(home, [{**line, "$rows": 2}])
-    edit(home, lambda frame: frame.with_columns(changed("flights", -2)))
+    gone = flights().filter(pl.col("ts").dt.date() == DAY, pl.col("origin") == PLACE).head(2)
+    edit(home, lambda frame: frame.with_columns(changed("flights", -2), changed("miles", -gone["miles"].sum())))
     result = counted(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.explained
