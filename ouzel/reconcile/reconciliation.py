@@ -14,7 +14,7 @@ from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.comparing.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
 from ouzel.reconcile.comparing.comparison import Comparison, compare, stream_side, time_us
-from ouzel.reconcile.comparing.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
+from ouzel.reconcile.comparing.cut import Cut, began_of, check_cut, restrict_sink, rows_within, skip_answered_windows
 from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
 from ouzel.reconcile.comparing.horizon import delays
 from ouzel.reconcile.comparing.lineage import Lineage, lineage
@@ -23,6 +23,7 @@ from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, sli
 from ouzel.reconcile.explaining.behind import is_shuffled
 from ouzel.reconcile.explaining.classes import Class, evidence
 from ouzel.reconcile.explaining.classification import CLASS, LateExclusion, classify
+from ouzel.reconcile.explaining.come import come_by_input, come_by_record
 from ouzel.reconcile.explaining.late import (
     DROPPED,
     Dropper,
@@ -34,10 +35,10 @@ from ouzel.reconcile.explaining.late import (
     late_groups,
     only_top,
 )
-from ouzel.reconcile.explaining.shed import describe_shed
+from ouzel.reconcile.explaining.shed import Shed, describe_shed
 from ouzel.reconcile.explaining.trust import believed_shed, describe_trust, find_false_evidence, find_unbounded
 from ouzel.reconcile.explaining.unread import Unread, find_unread
-from ouzel.reconcile.recording.record import LATE, RunRecord
+from ouzel.reconcile.recording.record import LATE, RECORD, RunRecord
 from ouzel.reconcile.recording.recorder import record_in
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
@@ -197,6 +198,7 @@ def reconcile(
     further = live or cut.closed_only
     tampered = find_changed_parts(sink, record, home, job, further)
     false = find_false_evidence(sink, record, home, further)
+    record = replace(record, began={}) if RECORD in false else record
     try:
         part = skip_answered_windows(cut.at(record), sink, record)
         return _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
@@ -217,8 +219,8 @@ def _compare(
     lag_us = None if lags is None else max(lags.values(), default=0)
     proof = evidence(record, home, *find_maker(job.program, job.topology, sink), lag_us)
     whole = record if record.ranges == record_in(home).ranges else None
-    unread = find_unread(sink, record) if whole else Unread()
-    tampered = (*changed, *false.values(), *unread.ends)
+    unread = find_unread(sink, record, job.directory) if whole else Unread()
+    tampered = (*changed, *false.values(), *unread.parts)
     proof = replace(proof, losses=()) if tampered else proof
     proof = replace(proof, late=None) if LATE in false else proof
     shed = believed_shed(home, false)
@@ -253,9 +255,20 @@ def _compare(
         samples, times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
         (*_notes(record, facts), *unread.notes, *describe_shed(record.ranges, shed),
-         *describe_trust(record, home, counts, trusted, _unbounded(facts, samples))),
+         *describe_trust(
+             record, home, counts, trusted, _unbounded(facts, samples),
+             _find_come(job, sink, record, spark, shed) if Class.IN_FLIGHT in counts else None, began_of(sink, record),
+         )),
         cut, dropped, tampered,
     )  # fmt: skip
+
+
+def _find_come(job: session.Job, sink: Sink, record: RunRecord, spark: SparkSession, shed: Shed) -> int | None:
+    """How far event time has come in all that was read: as the record says, if that excuses nothing; else as the input says."""
+    told = come_by_record(sink, record)
+    if told is not None and record.closed_us is not None and record.closed_us < told:
+        return told
+    return come_by_input(sink, lambda asked: batch_answer(job, asked, record.ranges, spark, shed))
 
 
 def _unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]]) -> Sequence[str]:

@@ -17,7 +17,8 @@ from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.reconcile import Class, record_run
 from ouzel.reconcile.comparing.answers import choose_sink
 from ouzel.reconcile.explaining.trust import find_false_evidence
-from ouzel.reconcile.recording.record import LATE, SHED, Loss, read_record
+from ouzel.reconcile.explaining.unread import find_unread
+from ouzel.reconcile.recording.record import LATE, SENT_AGAIN, SHED, Loss, read_record
 from ouzel.session import Job, load_text
 from tests.reconcile.planting import FIRST, TABLE, classes, drop_late, edit, flights, found, run, seal
 from tests.reconcile.test_runs import DAILY, IN_TIME, shaken
@@ -30,6 +31,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
 COUNT = f"SELECT window_start, origin, COUNT(*) AS n {DAILY} GROUP BY window_start, window_end, origin;"
 OVER = "SELECT id, ROW_NUMBER() OVER (PARTITION BY origin ORDER BY ts) AS place FROM flights;"
 BY_THEIR_TIME = (("batch.rows", "100"), ("max.pending.rows", "100"))
+
+NEVER_US = 4 * 10**15
+"""A time after all."""
 
 ON_TIME, PLACE = datetime(2013, 1, 12), "JFK"
 IN_GROUP = pl.col("window_start").eq_missing(ON_TIME) & pl.col("origin").eq_missing(PLACE)
@@ -311,7 +315,62 @@ def test_a_run_that_ended_has_read_its_files_to_their_ends(tmp_path: Path, spark
     half = replace(read_record(home), ranges={"flights": {partition: (0, 3_000)}})
     half.save(home)
     result = found(job, home, spark)
-    assert result.tampered == (f"the run has ended, and has read {partition} no further than 3,000",)
+    assert result.tampered == (f"the run has ended, and has read {tmp_path / 'flights.parquet'} no further than 3,000",)
     assert not result.explained
     replace(half, closed_us=0).save(home)
     assert found(job, home, spark).explained, "one that was stopped may have"
+
+
+def test_a_partition_is_read_from_its_beginning_and_none_is_left_out(tmp_path: Path, spark: SparkSession) -> None:
+    table = TABLE.replace("'format'", "'partitions' = '2', 'format'")
+    flights(400).write_parquet(tmp_path / "flights.parquet", row_group_size=200)
+    job, home = load_text(table + "SELECT id, delay FROM flights;", tmp_path, "flights"), tmp_path / "record"
+    record_run(job, "memory", home)
+    edit(home, lambda answer: answer.clear())
+    record, path = read_record(home), tmp_path / "flights.parquet"
+    first, second = record.ranges["flights"]
+
+    def claim(closed_us: int | None, **ranges: tuple[int, int]) -> tuple[str, ...]:
+        names = {"first": first, "second": second}
+        claimed = {names[name]: span for name, span in ranges.items()}
+        replace(record, ranges={"flights": claimed}, closed_us=closed_us).save(home)
+        return find_unread(choose_sink(job.program), read_record(home), tmp_path).parts
+
+    assert claim(None, first=(0, 200), second=(200, 400)) == ()
+    assert claim(None, first=(0, 200)) == (f"the run has ended, and has read {path} no further than 200",)
+    assert claim(None, second=(200, 400)) == (f"the run has ended, and has not read {path} from 0 to 200",)
+    begun = f"the run has begun to read {second} at 300, and it begins at 200"
+    gap = f"the run has ended, and has not read {path} from 200 to 300"
+    assert claim(None, first=(0, 200), second=(300, 400)) == (begun, gap)
+    assert claim(0, first=(0, 100), second=(200, 300)) == (), "a run that was stopped may lack ends"
+    assert claim(0, second=(300, 300)) == (begun,)
+    result = found(job, home, spark)
+    assert result.tampered == (begun,)
+    assert not result.explained
+
+
+def test_a_run_that_reads_a_file_went_on_from_no_other(tmp_path: Path, spark: SparkSession) -> None:
+    """Or none of the windows that the other is said to have answered would be compared."""
+    job, home = run(COUNT, tmp_path)
+    edit(home, lambda answer: answer.filter(IN_GROUP.not_()))
+    replace(read_record(home), began={"flights": NEVER_US, "nothing": NEVER_US}).save(home)
+    result = found(job, home, spark)
+    assert classes(result) == {Class.ONLY_BATCH: 1}
+    assert result.tampered == (
+        "record.json says that the run went on from another with 'flights', which each run reads from its beginning",
+    )
+    replace(read_record(home), began={"nothing": NEVER_US}).save(home)
+    assert classes(found(job, home, spark)) == {Class.ONLY_BATCH: 1}
+
+
+def test_how_far_event_time_has_come_is_asked_of_the_input(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(COUNT, tmp_path)
+    edit(home, lambda answer: answer.clear())
+    record = replace(read_record(home), closed_us=0)
+    ((partition, time_us),) = record.times["flights"].items()
+    told = "Taken on trust: that windows had closed up to 1970-01-01 00:00:00 only, though what was read had come to 2013-01-20 22:52:48."
+    for times in ({partition: time_us}, {}, {partition: 0}, {partition: time_us, "another": -1}):
+        replace(record, times={"flights": times}).save(home)
+        result = found(job, home, spark)
+        assert set(classes(result)) == {Class.IN_FLIGHT}
+        assert result.notes == (told,), times

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.plan import AssignWindow, Node, Program, Sink
+from ouzel.compiler.plan import AssignWindow, Node, Program, Scan, Sink, walk
 from ouzel.compiler.types import DateType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
@@ -80,15 +81,22 @@ def check_cut(sink: Sink, cut: Cut) -> None:
         )
 
 
+def began_of(sink: Sink, record: RunRecord) -> Mapping[str, int]:
+    """Where the run went on from another with tables that the sink reads."""
+    tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
+    return {table: time_us for table, time_us in record.began.items() if table in tables}
+
+
 def skip_answered_windows(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
     """The cut without the windows that a run before had answered when this one went on from it."""
     found = extent(sink)
-    if not record.began or found is None or not found.windows:
+    began = began_of(sink, record)
+    if not began or found is None or not found.windows:
         return cut
     grids = {(window.grid_us, window.offset_us) for window in found.windows}
     slide_us, offset_us = grids.pop() if len(grids) == 1 else (1, 0)
     earliest = (
-        max(record.began.values()) + 1 - found.size_us + 1
+        max(began.values()) + 1 - found.size_us + 1
     )  # it ends after what was closed, which is by its last microsecond
     first = earliest + (offset_us - earliest) % slide_us
     return replace(cut, from_us=first if cut.from_us is None else max(first, cut.from_us))

@@ -30,7 +30,11 @@ def find_false_evidence(sink: Sink, record: RunRecord, home: Path, further: bool
 
     A run that goes on may have added `further` lines. An older record says neither what the files were nor how many rows they tell of.
     """
-    found = {LATE: _late(record, home, further), SHED: _shed(sink, record, home), RECORD: _losses(record)}
+    found = {
+        LATE: _late(record, home, further),
+        SHED: _shed(sink, record, home),
+        RECORD: _losses(record) or _went_on(sink, record),
+    }
     for name in (LATE, SHED):
         if record.evidence is not None and (home / name).exists():
             mark = record.evidence.get(name)
@@ -66,6 +70,16 @@ def _losses(record: RunRecord) -> str:
         told = sum(count for event, _, count in record.events if event == kind)
         if len(lost) > told:
             return f"names {what} {len(lost):,} times, and the run has told of it {told:,} times"
+    return ""
+
+
+def _went_on(sink: Sink, record: RunRecord) -> str:
+    """Windows that a run before had answered are not compared; where nothing tells a run how far that one came there are none."""
+    for scan in (node for node in walk(sink) if isinstance(node, Scan) and node.table in record.began):
+        if not reads_of(scan.connector, scan.table).resumes(dict(scan.options)):
+            return (
+                f"says that the run went on from another with '{scan.table}', which each run reads from its beginning"
+            )
     return ""
 
 
@@ -112,14 +126,20 @@ def find_unbounded(facts: Lineage, differing: Iterable[str]) -> Sequence[str]:
 
 
 def describe_trust(
-    record: RunRecord, home: Path, counts: Mapping[Class, int], trusted: Sequence[str], unbounded: Sequence[str]
+    record: RunRecord,
+    home: Path,
+    counts: Mapping[Class, int],
+    trusted: Sequence[str],
+    unbounded: Sequence[str],
+    come_us: int | None,
+    began: Mapping[str, int],
 ) -> Iterator[str]:
     """A sentence for each excuse that is believed and not checked.
 
-    `trusted`: the components whose late rows the input does not tell of; `unbounded`: the columns of groups that lack rows.
+    `trusted`: the components whose late rows the input does not tell of; `unbounded`: the columns of groups that lack rows; `come_us`: how
+    far event time has come in what was read; `began`: up to when a run before had answered.
     """
     told = count_late(home / LATE) or 0
-    come_us = min((at for parts in record.times.values() for at in parts.values()), default=None)
     if (
         counts.get(Class.IN_FLIGHT)
         and come_us is not None
@@ -128,6 +148,8 @@ def describe_trust(
     ):
         closed = f"up to {moment_text(record.closed_us)}" if record.closed_us > EARLIEST_US else "nowhere"
         yield f"Taken on trust: that windows had closed {closed} only, though what was read had come to {moment_text(come_us)}."
+    for table, time_us in began.items():
+        yield f"Taken on trust: that a run before this one had answered the windows of '{table}' up to {moment_text(time_us)}."
     if counts.get(Class.LOST):
         yield f"Taken on trust: that {_describe_losses(record)}, for only the run itself can tell."
     if unbounded:

@@ -1,9 +1,9 @@
-"""Whether a run that has ended has read what there was: a batch job over the ranges that it names would not miss the rest."""
+"""Whether a run has read what there was: a batch job over the ranges that it names would not miss the rest."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from ouzel.spark.batch.offsets import batch_request, covers_table
 
 @dataclass(frozen=True)
 class Unread:
-    """What a run has not read: `ends` of partitions that go on, though nobody has added to them; `tables` that have more."""
+    """What a run has not read: `parts` of files that it had to read, in words; `tables` that have more."""
 
-    ends: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
 
     @property
@@ -28,39 +28,77 @@ class Unread:
             yield f"'{table}' holds more than the run has read, added since or passed over; nor has the batch job read it."
 
 
-def find_unread(sink: Sink, record: RunRecord) -> Unread:
-    """What a run that has ended has not read of the tables that can tell; nothing of a run that was stopped."""
-    directory = Path(record.directory)
+def find_unread(sink: Sink, record: RunRecord, directory: Path) -> Unread:
+    """What a run has not read of the tables that can tell; relative paths start at `directory`. One that was stopped may lack the ends."""
     scans = {node.table: node for node in walk(sink) if isinstance(node, Scan) and node.table in record.ranges}
-    if record.closed_us is not None or record.began:
-        return Unread()
     partly = [
         scan
         for scan in scans.values()
         if reads_of(scan.connector, scan.table).covers and not covers_table(scan, directory, record.ranges[scan.table])
     ]
-    ends = tuple(told for scan in partly for told in _unread_ends(scan, record, directory))
-    return Unread(ends, tuple(scan.table for scan in partly))
+    parts = (_unread_parts(scan, record, directory) for scan in partly if scan.traits.bounded)
+    tables = () if record.closed_us is not None else tuple(scan.table for scan in partly)
+    return Unread(tuple(told for each in parts for told in each), tables)
 
 
-def _unread_ends(scan: Scan, record: RunRecord, directory: Path) -> Iterator[str]:
-    """The ends of partitions that go on, in files that are as long as they were."""
-    file_of = reads_of(scan.connector, scan.table).file_of
+def _unread_parts(scan: Scan, record: RunRecord, directory: Path) -> Iterator[str]:
+    """What was not read of the files that are there: what comes before a partition's range, and of a run that has ended all else."""
     source = open_source(scan.connector, batch_request(scan, directory))
-    for name, (_, end) in record.ranges[scan.table].items():
-        path = file_of(dict(scan.options), name) if file_of else ""
-        if _is_as_long(path, record.sources) and _goes_on(source, name, end):
-            yield f"the run has ended, and has read {name} no further than {end:,}"
+    there: dict[str, list[Partition]] = {}
+    for partition in source.partitions():
+        there.setdefault(_file(scan, partition.id), []).append(partition)
+    for name, (first, _) in record.ranges[scan.table].items():
+        begin = _begin(source, Partition(name, True)) if _file(scan, name) in there else None
+        if begin is not None and begin < first:
+            yield f"the run has begun to read {name} at {first:,}, and it begins at {begin:,}"
+    if record.closed_us is None:
+        for path, spans in _by_file(scan, record).items():
+            if path in there and _is_as_long(path, record.sources):
+                yield from _unread_of(source, path, there[path], spans)
+
+
+def _unread_of(
+    source: Source, path: str, there: Sequence[Partition], spans: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    """What a run that has ended has not read of a file that nobody has added to."""
+    begin, last = _begin(source, there[0]), spans[-1][1]
+    for before, after in zip([begin or 0, *(end for _, end in spans)], [first for first, _ in spans], strict=False):
+        if before < after:
+            yield f"the run has ended, and has not read {path} from {before:,} to {after:,}"
+    if _read_one(source, there[-1], last):
+        yield f"the run has ended, and has read {path} no further than {last:,}"
+
+
+def _file(scan: Scan, partition: str) -> str:
+    """The file that a partition is of."""
+    file_of = reads_of(scan.connector, scan.table).file_of
+    return file_of(dict(scan.options), partition) if file_of else ""
+
+
+def _by_file(scan: Scan, record: RunRecord) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """What was read of each file, in order."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for name, span in record.ranges[scan.table].items():
+        found.setdefault(_file(scan, name), []).append(span)
+    return {path: sorted(spans) for path, spans in found.items()}
 
 
 def _is_as_long(path: str, marks: Marks) -> bool:
+    """Whether nobody has added to it; what has no mark is not known to have grown."""
     mark = marks.get(path)
-    return mark is not None and os.path.exists(path) and os.path.getsize(path) == mark.size
+    return mark is None or os.path.getsize(path) == mark.size
 
 
-def _goes_on(source: Source, partition: str, end: int) -> bool:
-    reader = source.reader(Partition(partition, True), end)
+def _begin(source: Source, partition: Partition) -> int | None:
+    """The first offset; None if there is nothing."""
+    found = _read_one(source, partition, None)
+    return found.start if found else None
+
+
+def _read_one(source: Source, partition: Partition, offset: int | None) -> ReadBatch | None:
+    reader = source.reader(partition, offset)
     try:
-        return isinstance(reader.read(1), ReadBatch)
+        found = reader.read(1)
     finally:
         reader.close()
+    return found if isinstance(found, ReadBatch) else None
