@@ -374,3 +374,36 @@ def test_how_far_event_time_has_come_is_asked_of_the_input(tmp_path: Path, spark
         result = found(job, home, spark)
         assert set(classes(result)) == {Class.IN_FLIGHT}
         assert result.notes == (told,), times
+
+
+def test_late_rows_are_taken_on_trust_where_rows_were_sent_again(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = ran_late(COUNT, tmp_path, shaken(1_000, 3))
+    assert found(job, home, spark).notes == ()
+    record = read_record(home)
+    replace(record, events=(*record.events, ("replayed", SENT_AGAIN, 1))).save(home)
+    told = "Taken on trust: that the rows were late which count_by_origin dropped, for the input does not tell."
+    assert found(job, home, spark).notes == (told,)
+
+
+TARDY = """CREATE TABLE tardy (id BIGINT, ts TIMESTAMP(3), origin VARCHAR, miles DOUBLE)
+WITH ('connector' = 'file', 'path' = 'tardy', 'format' = 'parquet');
+"""
+
+
+def test_a_table_of_late_rows_holds_rows_that_were_read_and_late(tmp_path: Path, spark: SparkSession) -> None:
+    """Whatever the file of late rows says besides."""
+    data = shaken(1_000, 3)
+    job, home = ran_late(TARDY + COUNT.replace(";", " EMIT AFTER WATERMARK LATE INTO tardy;"), tmp_path, data)
+    lines, parts = late_lines(home), sorted((tmp_path / "tardy").glob("*.parquet"))
+    assert classes(found(job, home, spark, table="tardy")) == {Class.LATE: len(lines)}
+    (told,) = (line for line in lines if line["id"] == pl.read_parquet(parts[0])["id"][0])
+    in_time = {name: value if name != "ts" else str(value) for name, value in data.row(0, named=True).items()}
+    midnight = {"window_start": "2013-01-01 00:00:00", "window_end": "2013-01-02 00:00:00"}
+    forged = [{**told, "id": -1}, {**told, **in_time, **midnight}]
+    rows = pl.DataFrame(forged).with_columns(pl.col("ts").str.to_datetime())
+    part = pl.read_parquet(parts[0])
+    pl.concat([part, rows.select(part.columns).cast(part.schema)]).write_parquet(parts[0])  # type: ignore[arg-type]
+    drop_late(home, [*lines, *forged])
+    result = found(job, home, spark, table="tardy")
+    assert classes(result) == {Class.LATE: len(lines), Class.ONLY_STREAM: 2}
+    assert {row.row[0] for row in result.samples[Class.ONLY_STREAM]} == {-1, in_time["id"]}

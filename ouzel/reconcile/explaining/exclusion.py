@@ -8,12 +8,13 @@ the file; which of them makes no difference to the result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, LateRows, Node
+from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Emit, EmitRule, LateRows, Node, Project
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType, Schema
@@ -42,6 +43,7 @@ class ExcludeLateRows(SameColumns):
         touched: give only groups that have such rows.
         port: of which input of the component the rows are, if it has several.
         bound: which rows can have been late at all, where the input tells (see reconcile/explaining/behind.py); the input has HIGH then.
+        only: give just the rows that are left out otherwise.
     """
 
     aggregate: Aggregate
@@ -51,6 +53,7 @@ class ExcludeLateRows(SameColumns):
     touched: bool
     port: int | None = None
     bound: Bound | None = None
+    only: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -93,7 +96,7 @@ class ExcludeLateRows(SameColumns):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.component, self.path, self.combined, self.touched, self.port, self.bound)
+        return (self.component, self.path, self.combined, self.touched, self.port, self.bound, self.only)
 
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
@@ -138,14 +141,15 @@ def exclude_late_rows(node: ExcludeLateRows, names: FrameNames) -> list[str]:
     values = {f"$is{number}": f"F.expr({quote(sql)})" for number, (_, sql, _) in enumerate(facts)}
     late, same = _late(node), _same(facts, range(len(facts)))
     values["$late"] = f"F.expr({quote(_can_be_late(node.bound))})"
-    lines = [comment(f"without the rows that {node.component} dropped as late"), with_columns(values)]
+    told = "the rows that" if node.only else "without the rows that"
+    lines = [comment(f"{told} {node.component} dropped as late"), with_columns(values)]
     if node.touched:
         lines.append(f'.join(F.broadcast({late}), {_same(facts, range(_telling_keys(node)))}, "left_semi")')
     return [
         *lines,
         f'.withColumn("$copy", F.expr("row_number() OVER (PARTITION BY {alike}, `$late` ORDER BY `$is0`)"))',
         f'.join(F.broadcast({late}), {same}, "left")',
-        '.where(~F.col("$late") | (F.col("$copy") > F.coalesce("$dropped", F.lit(0))))',
+        f'.where({"~" if node.only else ""}(~F.col("$late") | (F.col("$copy") > F.coalesce("$dropped", F.lit(0)))))',
     ]
 
 
@@ -183,15 +187,28 @@ def _late(node: ExcludeLateRows) -> str:
     )
 
 
+def late_rows_read(node: LateRows, cut: ExcludeLateRows) -> Project:
+    """The rows for the table that LATE INTO names: of those that were read as many as are on file with the same values, and no others.
+
+    `cut` leaves them out of what drops them, by what that reads of them; here all values of the table count.
+    """
+    names = tuple(dict.fromkeys((*cut.aggregate.keys, *dict(node.items).values())))
+    only = replace(cut, aggregate=Aggregate(cut.input, names, (), Emit(EmitRule.CHANGES)), touched=False, only=True)
+    columns = {column.name: column for column in columns_as_expressions(only.schema)}
+    return Project(only, tuple((name, columns[column]) for name, column in node.items))
+
+
 @dataclass(frozen=True)
 class RecordedLateRows(LateRows):
-    """The late rows that a run has recorded, for the table that LATE INTO names. Only a reconciliation makes these, for its batch job."""
+    """The late rows that a run has recorded, for the table that LATE INTO names, where nothing tells which of the input's they are. Only a
+    reconciliation makes these, for its batch job.
+    """
 
     component: str
     path: str
 
 
-ROLES.entries[RecordedLateRows] = Role.REPEATS
+ROLES.entries[RecordedLateRows] = ROLES.entries[ExcludeLateRows] = Role.REPEATS
 
 
 def can_tell_late(node: LateRows) -> bool:

@@ -42,6 +42,7 @@ from ouzel.reconcile.explaining.exclusion import (
     can_exclude_late,
     can_tell_late,
     late_columns,
+    late_rows_read,
     parse_late_column,
 )
 from ouzel.reconcile.recording.record import RunRecord
@@ -226,6 +227,9 @@ def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool
                 read, dropper.made, dropper.component, path, dropper.combined, touched, dropper.port, bound
             )
         if isinstance(node, LateRows) and can_tell_late(node) and id(node.input) in components:
+            cut = inputs[0].inputs[node.port]
+            if isinstance(cut, ExcludeLateRows):
+                return late_rows_read(node, cut)
             file = str(late.resolve())
             return RecordedLateRows(fewer[0], node.port, node.items, components[id(node.input)], file)
         return with_inputs(node, tuple(fewer))
@@ -241,11 +245,18 @@ def _with_bound(node: Node, read: Node, port: int, record: RunRecord | None) -> 
 
 
 def find_trusted(sink: Sink, found: Sequence[Dropper], record: RunRecord | None) -> Iterator[str]:
-    """The components whose late rows the input does not bear out: they are what the file says, or only counted there."""
+    """The components whose late rows the input does not bear out: they are what the file says, only counted there, or of rows that came
+    in another order than the input has them."""
     nodes = _dropping(sink)
     for dropper in found:
         node, port = nodes[dropper.place], dropper.port or 0
-        if dropper.added_up or not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
+        told = record is not None and not is_shuffled(record)
+        if (
+            not told
+            or dropper.added_up
+            or not dropper.exact
+            or _with_bound(node, node.inputs[port], port, record)[1] is None
+        ):
             yield dropper.component
 
 
