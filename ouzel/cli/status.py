@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ouzel.runtime.observe.counts import COUNTS
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Waiting
 from ouzel.runtime.run import RunState, Status
 
@@ -110,13 +111,15 @@ def _join(parts: list[tuple[str, str]], width: int) -> Text:
 
 def _troubles(status: Status) -> list[tuple[str, str]]:
     counts = [
-        ("replayed", status.rows_failed, "yellow"),
-        ("late", status.rows_late, "yellow"),
-        ("bad", status.rows_bad, "red"),
-        ("shed", status.rows_shed, "red"),
-        ("restarts", status.restarts, "yellow"),
+        (count.shown, getattr(status, name), "red" if count.is_alarm else "yellow")
+        for name, count in COUNTS.items()
+        if count.shown
     ]
-    return [(f"{name} {count:,}", style) for name, count, style in counts if count]
+    return [
+        (f"{name} {count:,}", style)
+        for name, count, style in [*counts, ("restarts", status.restarts, "yellow")]
+        if count
+    ]
 
 
 def _lag(status: Status) -> str:

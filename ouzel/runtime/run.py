@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 from html import escape
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from ouzel.compiler.plan import AssignSession, AssignWindow
 from ouzel.errors import TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
+from ouzel.runtime.observe.counts import RunCounts
 from ouzel.runtime.protocol.messages import Event, Waiting
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class RunState(Enum):
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(RunCounts):
     """Totals since the start, over all tasks.
 
-    `rows_in` counts rows that sources read; `rows_acked` and `rows_failed` those wholly handled and replayed, `rows_shed` the
-    records that sources passed over; `watermark_us` is the lowest
-    of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
+    The counts are those of RunCounts: `rows_in` counts rows that sources read, `rows_acked` and `rows_failed` those wholly handled and
+    replayed, `rows_shed` the records that sources skipped. `watermark_us` is the lowest of the sinks' inputs, None before the first;
+    latencies are complete ones (emit to ack) in milliseconds over the last seconds;
     `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
     for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
@@ -51,13 +52,7 @@ class Status:
     """
 
     state: RunState
-    rows_in: int = 0
-    rows_acked: int = 0
-    rows_failed: int = 0
-    rows_out: int = 0
-    rows_late: int = 0
-    rows_bad: int = 0
-    rows_shed: int = 0
+    _: KW_ONLY
     watermark_us: int | None = None
     p50_ms: float | None = None
     p99_ms: float | None = None

@@ -111,7 +111,11 @@ def test_what_time_waits_for_is_named_with_the_partition_the_reason_and_how_long
 
 def test_a_run_that_goes_on_says_how_far_each_source_is() -> None:
     status = Status(
-        RunState.RUNNING, 5, rows_late=1, waiting=WAITING[:1], watermarks={"bids": BEGINNING_OF_TIME, "trips": 0}
+        RunState.RUNNING,
+        rows_in=5,
+        rows_late=1,
+        waiting=WAITING[:1],
+        watermarks={"bids": BEGINNING_OF_TIME, "trips": 0},
     )
     assert live_text(status, NOW_S).splitlines() == [
         "running · 5 rows in · 0 rows out",

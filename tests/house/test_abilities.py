@@ -31,6 +31,7 @@ LIBRARY = "a library or the machine has it or not"
 
 ASKED = {
     "ouzel/__init__.py": (1, IMPORTED),
+    "ouzel/cli/status.py": (1, ANY_FIELD),
     "ouzel/compiler/catalog.py": (1, IMPORTED),
     "ouzel/compiler/functions/lowering.py": (1, "a function of NumPy by its name"),
     "ouzel/compiler/functions/python.py": (3, USERS),
@@ -54,7 +55,8 @@ ASKED = {
     "ouzel/planner/rules/share_equal_plans.py": (1, ANY_FIELD),
     "ouzel/planner/settings.py": (2, ANY_FIELD),
     "ouzel/runtime/cluster/calls.py": (1, "a method of a gRPC stub by its name"),
-    "ouzel/runtime/cluster/client.py": (1, ANY_FIELD),
+    "ouzel/runtime/cluster/client.py": (2, ANY_FIELD),
+    "ouzel/runtime/observe/counts.py": (1, ANY_FIELD),
     "ouzel/runtime/observe/reports.py": (2, ANY_FIELD),
     "ouzel/runtime/operators/rowwise/rows.py": (1, "types, of which arrays alone have elements"),
     "ouzel/runtime/process/reporter.py": (1, ANY_FIELD),

@@ -19,6 +19,7 @@ from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
 from ouzel.interrupts import AwaitedThread
 from ouzel.runtime.cluster.calls import ANSWER_S, LOOK_S, ask, watch
+from ouzel.runtime.observe.counts import RUN_COUNTS
 from ouzel.runtime.process.job import RunDescription, remove_home
 from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.process.limits import start_thread
@@ -356,13 +357,7 @@ class Heard:
     def _status(self, message: wire_pb2.TopologyStatus) -> Status:
         return Status(
             state=RunState(message.state),
-            rows_in=message.rows_in,
-            rows_acked=message.rows_acked,
-            rows_failed=message.rows_failed,
-            rows_out=message.rows_out,
-            rows_late=message.rows_late,
-            rows_bad=message.rows_bad,
-            rows_shed=message.rows_shed,
+            **{name: getattr(message, name) for name in RUN_COUNTS},
             watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
             lag=message.lag if message.HasField("lag") else None,
             p50_ms=message.p50_ms if message.HasField("p50_ms") else None,

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
+from ouzel.runtime.observe.counts import COUNTS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2 import Range, TaskReport
 
@@ -73,23 +74,16 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
     total = TaskReport(former=True)
     for life in lives:
         total.task, total.incarnation, total.component = life.task, life.incarnation, life.component
-        for name in _COUNTS:
+        for name, metric in COUNTS.items():
             known, told = getattr(total, name), getattr(life, name)
-            setattr(total, name, max(known, told) if life.carries and name in _CARRIED else known + told)
+            setattr(total, name, max(known, told) if life.carries and metric.carried else known + told)
+        total.busy_seconds += life.busy_seconds
         total.carries |= life.carries
         for slot, rows in life.latency_us.items():
             total.latency_us[slot] += rows
         for name, count in life.counters.items():
             total.counters[name] += count
     return total
-
-
-_COUNTS = (
-    "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "rows_shed", "batches_in", "busy_seconds",
-)  # fmt: skip
-
-
-_CARRIED = frozenset({"rows_in", "rows_acked", "rows_bad"})
 
 
 class Spans:

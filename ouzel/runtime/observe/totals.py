@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ouzel.connectors.backlog import largest
+from ouzel.runtime.observe.counts import add_up_counts
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.observe.reports import INCARNATIONS_KEPT, Spans, add_up, supersedes
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
@@ -153,16 +154,10 @@ class Totals:
         spouts = [report for report in everyone if report.task in self._spouts]
         sinks = [report for report in everyone if report.task in self._sinks]
         status = wire_pb2.TopologyStatus(
-            rows_in=sum(report.rows_in for report in spouts),
-            rows_acked=sum(report.rows_acked for report in spouts),
-            rows_failed=sum(report.rows_failed for report in everyone),
-            rows_out=sum(report.rows_out for report in sinks),
-            rows_late=sum(report.rows_late for report in everyone),
-            rows_bad=sum(report.rows_bad for report in everyone),
-            rows_shed=sum(report.rows_shed for report in spouts),
-            events=islice(self._events.values(), known.events, None),
-            ranges=self._spans.since(known.ranges),
+            events=islice(self._events.values(), known.events, None), ranges=self._spans.since(known.ranges)
         )
+        for name, count in add_up_counts(spouts, sinks, everyone).items():
+            setattr(status, name, count)
         self._put_lag(status)
         for report in everyone:
             for name, count in report.counters.items():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.user_code import sayable
 from ouzel.planner.topology import Task
+from ouzel.runtime.observe.counts import COUNTS
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.protocol.messages import Event
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
 
 _REASON_LENGTH = 20_000
-_COUNTS = (
-    "rows_in",
-    "rows_out",
-    "rows_acked",
-    "rows_failed",
-    "rows_late",
-    "rows_bad",
-    "rows_shed",
-    "pending_rows",
-    "batches_in",
-)
 
 
 class Reporter:
@@ -108,8 +98,9 @@ class Reporter:
 
 
 def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
-    for name in _COUNTS:
+    for name in COUNTS:
         setattr(report, name, getattr(metrics, name))
+    report.pending_rows = metrics.pending_rows
     report.pause, report.carries = paused, metrics.carries
     if metrics.watermark_us is not None:
         report.watermark_us = metrics.watermark_us

@@ -14,6 +14,7 @@ import polars as pl
 
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Task
+from ouzel.runtime.observe.counts import TaskCounts
 from ouzel.runtime.observe.histogram import bucket_of
 from ouzel.runtime.protocol.acker import EVERYTHING, Acker, PendingBatch
 from ouzel.runtime.protocol.groupings import OutputStream
@@ -47,10 +48,9 @@ REPEAT_MS, REPEAT_MOST_MS = 500, 4_000
 
 
 @dataclass(slots=True)
-class TaskMetrics:
+class TaskMetrics(TaskCounts):
     """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
 
-    `rows_shed` counts records that a source passed over.
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
     `lag` how many records wait in the source behind what was read, None if that is not known; `backlogs` where most of them wait;
@@ -58,15 +58,7 @@ class TaskMetrics:
     are not those since the start but of all lives of the task: what is read again is counted once. `counters` are the user's own.
     """
 
-    rows_in: int = 0
-    rows_out: int = 0
-    rows_acked: int = 0
-    rows_failed: int = 0
-    rows_late: int = 0
-    rows_bad: int = 0
-    rows_shed: int = 0
     pending_rows: int = 0
-    batches_in: int = 0
     watermark_us: int | None = None
     latency_us: dict[int, int] = field(default_factory=dict)
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from ouzel.exits import in_user_code
 from ouzel.interrupts import AwaitedThread
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
+from ouzel.runtime.observe.counts import add_up_counts
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
@@ -69,13 +70,7 @@ class MemoryHandle(RowIteration):
         p50, p99 = latency.quantile(0.5), latency.quantile(0.99)
         return Status(
             self._state,
-            rows_in=sum(count.rows_in for count in spouts),
-            rows_acked=sum(count.rows_acked for count in spouts),
-            rows_failed=sum(count.rows_failed for count in spouts),
-            rows_out=self._rows_out,
-            rows_late=sum(count.rows_late for count in counts),
-            rows_bad=sum(count.rows_bad for count in counts),
-            rows_shed=sum(count.rows_shed for count in spouts),
+            **add_up_counts(spouts, (), counts) | {"rows_out": self._rows_out},
             watermark_us=self._watermark(),
             p50_ms=None if p50 is None else p50 / 1000,
             p99_ms=None if p99 is None else p99 / 1000,
