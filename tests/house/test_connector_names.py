@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from pathlib import Path
 
 from ouzel.connectors import BUILT_IN
 from tests.house.source import ROOT, listed, nodes, package, short
 
-MEAN_SOMETHING_ELSE = {
-    ("ouzel/compiler/catalog.py", "result"): "the table of a trailing SELECT",
-    ("ouzel/compiler/catalog.py", "values"): "the table of VALUES",
-    ("ouzel/compiler/sql/statements/tables.py", "file"): "what to write for a name of Flink's",
-    ("ouzel/compiler/sql/statements/tables.py", "datagen"): "what to write for a name of Flink's",
-    ("ouzel/compiler/sql/statements/tables.py", "print"): "what to write for a name of Flink's",
-    ("ouzel/cli/choices.py", "memory"): "an engine",
-    ("ouzel/cli/loops.py", "memory"): "an engine",
-    ("ouzel/session.py", "memory"): "an engine",
-    ("ouzel/stores/merging.py", "memory"): "an engine",
-    ("ouzel/dsl/sampling.py", "memory"): "an engine",
-    ("ouzel/dsl/running.py", "memory"): "an engine",
-    ("ouzel/dsl/stream.py", "values"): "what the method is called",
-    ("ouzel/spark/lowering/job.py", "result"): "a name in the text of a job",
-    ("ouzel/compiler/sql/queries/aggregation.py", "result"): "part of a hidden column's name",
-}
+MEAN_SOMETHING_ELSE = {("ouzel/session.py", "memory"): "an engine"}
 """Texts that are a connector's name and mean something else, by file."""
+
+
+def asked(path: Path) -> Iterator[ast.Constant]:
+    """Constants that the file compares something with, looks up, or has as keys of a table."""
+    for node in nodes(path):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                yield from constants(left, *others)
+            case ast.MatchValue(value=value) | ast.Subscript(slice=value):
+                yield from constants(value)
+            case ast.Dict(keys=keys):
+                yield from constants(*(key for key in keys if key))
+
+
+def constants(*found: ast.expr) -> Iterator[ast.Constant]:
+    """The constants among these expressions, or in their tuples, lists and sets."""
+    for each in found:
+        match each:
+            case ast.Constant():
+                yield each
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+                yield from constants(*elements)
 
 
 def test_no_connector_is_known_by_its_name() -> None:
@@ -31,13 +40,21 @@ def test_no_connector_is_known_by_its_name() -> None:
         (short(path), node.value): node.lineno
         for path in package()
         if not path.is_relative_to(ROOT / "ouzel/connectors")
-        for node in nodes(path)
-        if isinstance(node, ast.Constant) and node.value in BUILT_IN
+        for node in asked(path)
+        if node.value in BUILT_IN
     }
     wrong = [
-        f"{path}:{line} says '{name}'; ask the connector's row"
+        f"{path}:{line} asks for '{name}'; ask the connector's row"
         for (path, name), line in found.items()
         if (path, name) not in MEAN_SOMETHING_ELSE
     ]
     assert not wrong, listed(wrong)
     assert found.keys() >= MEAN_SOMETHING_ELSE.keys(), "an exception that is none any more goes"
+
+
+def test_what_is_compared_is_found_and_what_is_only_written_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "asks.py"
+    path.write_text(
+        "x = 'kafka'\nif name == 'file' or name in ('print', 'values'):\n    match y:\n        case 'redis':\n            TABLE['memory']\n"
+    )
+    assert sorted(node.value for node in asked(path)) == ["file", "memory", "print", "redis", "values"]
