@@ -43,8 +43,8 @@ class InPython(Monoid[V, T, R]):
         """The aggregate under this name."""
         return AggregateFunction(
             name, resolve, takes, (self.__doc__ or "").split("\n")[0], f"{name.upper()}(value)",
-            _state, "ouzel.runtime.operators.keyed.python_totals:make_python_total", _no_spark, None,
-            variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False, distinct=True,
+            _state, "ouzel.runtime.operators.keyed.python_totals:make_python_total", _no_spark,
+            variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False,
             over=False, python=self,
         )  # fmt: skip
 

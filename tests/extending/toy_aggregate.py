@@ -30,12 +30,7 @@ XOR = AggregateFunction(
     _state,
     "tests.extending.toy_aggregate:Xor",
     by_spark("bit_xor"),
-    None,
-    variant="xor",
-    takes_back=False,
-    merges_changes=False,
     counts=False,
-    distinct=True,
 )
 
 

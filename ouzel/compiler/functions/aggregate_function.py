@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
 from ouzel.compiler.types import DataType
@@ -67,6 +67,9 @@ class AggregateFunction:
     An aggregate reads one column. One of several values, or of values in an order, reads a ROW of them: first the sort keys, then the
     values; the ROW is NULL, and skipped, where one of `needed` is.
 
+    What is not said is refused, never guessed: an aggregate takes no rows back, merges no partial aggregates of such rows, and has no
+    single value in SQL unless its entry says so. DISTINCT makes a difference unless the entry denies it.
+
     Args:
         name: canonical name, lower case.
         resolve: argument type -> (parameter, result), or None when it does not take this type.
@@ -78,7 +81,7 @@ class AggregateFunction:
             accumulators, which fold rows in, merge partial aggregates and give the result.
         spark: text of the argument as a PySpark Column, then the call's parameters -> text of the call.
         alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
-        variant: which of the results that its accumulators can give.
+        variant: which of the results that its accumulators can give; its name where the entry does not say.
         takes_back: rows can be taken back; where they may be and this is false, the query is refused.
         merges_changes: partial aggregates of rows that are taken back can be merged.
         counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
@@ -106,25 +109,30 @@ class AggregateFunction:
     state: Callable[[DataType | None, DataType, bool], Columns]
     accumulators: str
     spark: Callable[..., str]
-    alone: Callable[[str], str] | None
-    variant: str = field(kw_only=True)
-    takes_back: bool = field(kw_only=True)
-    merges_changes: bool = field(kw_only=True)
-    counts: bool = field(kw_only=True)
-    distinct: bool = field(kw_only=True)
-    spark_distinct: Callable[..., str] | None = field(default=None, kw_only=True)
-    streams: bool = field(default=True, kw_only=True)
-    aliases: tuple[str, ...] = field(default=(), kw_only=True)
-    values: int = field(default=1, kw_only=True)
-    places: tuple[int, ...] = field(default=(), kw_only=True)
-    needed: tuple[int, ...] = field(default=(0,), kw_only=True)
-    order: CallOrder = field(default=CallOrder.NONE, kw_only=True)
-    constants: tuple[Constant, ...] = field(default=(), kw_only=True)
-    by_time: bool = field(default=False, kw_only=True)
-    python: object | None = field(default=None, kw_only=True)
-    over: bool = field(default=True, kw_only=True)
-    keeps_values: bool = field(default=False, kw_only=True)
-    sql_distinct: Callable[..., str] | None = field(default=None, kw_only=True)
+    alone: Callable[[str], str] | None = None
+    _: KW_ONLY
+    counts: bool
+    variant: str = ""
+    takes_back: bool = False
+    merges_changes: bool = False
+    distinct: bool = True
+    spark_distinct: Callable[..., str] | None = None
+    streams: bool = True
+    aliases: tuple[str, ...] = ()
+    values: int = 1
+    places: tuple[int, ...] = ()
+    needed: tuple[int, ...] = (0,)
+    order: CallOrder = CallOrder.NONE
+    constants: tuple[Constant, ...] = ()
+    by_time: bool = False
+    python: object | None = None
+    over: bool = True
+    keeps_values: bool = False
+    sql_distinct: Callable[..., str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.variant:
+            object.__setattr__(self, "variant", self.name)
 
 
 def by_spark(name: str) -> Callable[[str], str]:

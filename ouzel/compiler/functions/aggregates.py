@@ -122,7 +122,7 @@ def _counting(
     """An aggregate that counts."""
     made = AggregateFunction(
         name, resolve, *words, _count_state, f"{_RUNTIME}:make_count", by_spark(name), alone,
-        variant=variant, takes_back=True, merges_changes=True, counts=True, distinct=True,
+        variant=variant, takes_back=True, merges_changes=True, counts=True,
     )  # fmt: skip
     return (
         made
@@ -139,7 +139,7 @@ def _total(
     """An aggregate of a total and how many values it is of."""
     made = AggregateFunction(
         name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, f"{_RUNTIME}:make_total", by_spark(name), _itself,
-        variant=variant, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases,
+        variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases,
     )  # fmt: skip
     return (
         made
@@ -154,7 +154,7 @@ def _best(
     """An aggregate that is one of its values, so that DISTINCT makes no difference."""
     return AggregateFunction(
         name, resolve, *words, _extreme_state, f"{_RUNTIME}:make_extreme", by_spark(name), _itself,
-        variant=variant, takes_back=True, merges_changes=False, counts=False, distinct=False, aliases=aliases,
+        variant=variant, takes_back=True, counts=False, distinct=False, aliases=aliases,
     )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> Aggregat
     return AggregateFunction(
         name, _spread, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
         "ouzel.runtime.operators.keyed.moments:make_moments", by_spark(name), None,
-        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=True, aliases=aliases,
+        takes_back=True, counts=False, aliases=aliases,
     )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
     return AggregateFunction(
         name, _bits, "a whole number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
         "ouzel.runtime.operators.keyed.moments:make_bits", by_spark(name), None,
-        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=distinct,
+        takes_back=True, counts=False, distinct=distinct,
     )  # fmt: skip
 
 

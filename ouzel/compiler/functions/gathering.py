@@ -197,7 +197,7 @@ def _gather(
     """An aggregate over all values, each with its multiplicity."""
     return AggregateFunction(
         name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark("F.collect_list"), None,
-        variant=variant or name, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases, order=order,
+        variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=order,
         constants=constants, spark_distinct=spark("F.collect_set"), over=False, keeps_values=True,
     )  # fmt: skip
 
@@ -209,7 +209,7 @@ def _quantile(
     """An aggregate that is the value at some position among all."""
     return AggregateFunction(
         name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark, None,
-        variant=name, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases, order=CallOrder.VALUE,
+        takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=CallOrder.VALUE,
         constants=constants, spark_distinct=distinct, over=False, keeps_values=True,
     )  # fmt: skip
 
@@ -220,7 +220,7 @@ def _best(
     """An aggregate that is, or is part of, the first or last row in an order."""
     return AggregateFunction(
         name, resolve, takes, doc, usage, _best_state, f"{_RUNTIME}.best:make_best", spark, None,
-        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=False, aliases=aliases, over=False, keeps_values=True,
+        takes_back=True, counts=False, distinct=False, aliases=aliases, over=False, keeps_values=True,
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFuncti
         name, _pair(result), "two numbers", doc, f"{name.upper()}({'y, x' if regression else 'x, y'})",
         lambda argument, result, changes: _columns(PAIR_MOMENTS), f"{_RUNTIME}:make_of_pairs",
         lambda value: f'F.{name}({as_column(value)}["f0"], {as_column(value)}["f1"])', None,
-        variant=name, takes_back=True, merges_changes=False, counts=name == "regr_count", distinct=True,
+        takes_back=True, counts=name == "regr_count",
         sql_distinct=None if name in _OF_ONE else lambda value: f"{name}(DISTINCT {value}.f0, {value}.f1)",
     )  # fmt: skip
     return replace(made, values=2, needed=(0, 1))
@@ -65,7 +65,7 @@ def _of_shape(name: str, doc: str) -> AggregateFunction:
     return AggregateFunction(
         name, _number, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: _columns(SHAPE_MOMENTS),
         f"{_RUNTIME}:make_of_shape", by_spark(name), None,
-        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=True,
+        takes_back=True, counts=False,
     )  # fmt: skip
 
 

@@ -128,10 +128,6 @@ VALUES = AggregateFunction(
     state=lambda argument, result, changes: (),
     accumulators="",
     spark=by_spark("collect_set"),
-    alone=None,
-    variant="set",
-    takes_back=False,
-    merges_changes=False,
     counts=False,
     distinct=False,
 )
