@@ -247,7 +247,6 @@ def _compare(
     rows = classify(found.differences, facts, proof, groups, left)
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
         rows = settled(rows)
-    trusted = tuple(find_trusted(needed, dropped, whole))
     cells, samples = _fetch(rows, facts, found)
     counts, times = sum_cells(cells, facts, found)
     return Reconciliation(
@@ -256,7 +255,7 @@ def _compare(
         _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
         (*_notes(record, facts), *unread.notes, *describe_shed(record.ranges, shed),
          *describe_trust(
-             record, home, counts, trusted, _unbounded(facts, samples),
+             record, home, counts, tuple(find_trusted(needed, dropped, whole)), _unbounded(facts, samples),
              _find_come(job, sink, record, spark, shed) if Class.IN_FLIGHT in counts else None, began_of(sink, record),
          )),
         cut, dropped, tampered,
