@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sysconfig
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from ouzel.errors import QueryError
 
 FILE = "<the steps in Python>"
 """Where the lines of a compiled loop are."""
@@ -24,6 +30,28 @@ _SENT = "<dynamic-code>"
 
 LONGEST = 2_000
 """Characters of what an error says."""
+
+
+def check_plain(function: Callable[..., Any], called: str, may_yield: bool = True) -> None:
+    """See that a call of the function computes something: of `async def`, and unless it `may_yield` of a generator, nothing runs. What it
+    gives, whatever it would say, counts as true.
+
+    Raises:
+        QueryError: it does not.
+    """
+    while isinstance(function, partial):
+        function = function.func
+    forms = (function, type(function).__call__)
+    if any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in forms):
+        raise QueryError(
+            f"{called} is an `async def`, which only makes a coroutine when it is called, and nobody awaits that",
+            instead="write `def`; what has to await something may call asyncio.run(…) in it",
+        )
+    if not may_yield and any(map(inspect.isgeneratorfunction, forms)):
+        raise QueryError(
+            f"{called} has a `yield`, so that its call computes nothing and counts as true",
+            instead="give a value by `return`",
+        )
 
 
 def describe_raised(error: BaseException) -> str:

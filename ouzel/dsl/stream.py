@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
+from ouzel.compiler.user_code import check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import ELSEWHERE, check_arity, check_monoid, check_span, check_table
 from ouzel.dsl.expressions import Expr, col
@@ -346,6 +347,7 @@ class Stream(Runnable[T_co]):
             place,
             by_columns,
         )
+        check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:
             return Stream(StepTaken(self.producer, step, record=self.record, place=place))
@@ -402,6 +404,7 @@ class Stream(Runnable[T_co]):
                 instead="give it something with get_many(keys), which gives a mapping",
             )
         called, (key, value) = type(service).__name__, self.record.hints
+        check_plain(service.get_many, f"get_many of {called}", may_yield=False)
         found = returns if returns is not None else sampling.hint_of_service(self.producer, service)
         if found is None:
             raise QueryError(

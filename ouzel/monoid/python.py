@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from ouzel.compiler.functions.aggregate_function import AggregateFunction, Aggre
 from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.records import Hint, type_of
 from ouzel.compiler.types import BYTES, DataType
+from ouzel.compiler.user_code import check_plain
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid.base import Monoid
 
@@ -37,6 +38,9 @@ class InPython(Monoid[V, T, R]):
         """The type of what `present` gives, of values of this type; None if there are no such values."""
 
     def aggregate(self, value_type: DataType) -> AggregateFunction:
+        for step, function in self.functions.items():
+            if function is not None:
+                check_plain(function, f"{step} of {self.name}", may_yield=False)
         return self.row(self.label, partial(_only, value_type, self._result(value_type)), str(value_type))
 
     def row(self, name: str, resolve: AggregateTypeRule, takes: str) -> AggregateFunction:
@@ -50,6 +54,11 @@ class InPython(Monoid[V, T, R]):
 
     def signature(self, value_type: DataType) -> AggregateSignature:
         return AggregateSignature(self.label, value_type, self._result(value_type))
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any] | None]:
+        """What is called of it that a user may have written, by name."""
+        return {"prepare": self.prepare, "plus": self.plus, "present": self.present}
 
     @property
     def label(self) -> str:
@@ -160,6 +169,10 @@ class UserDefined(InPython[Any, Any, Any]):
 
     def present(self, total: Any) -> Any:
         return self.finish(total) if self.finish else total
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any] | None]:
+        return {"lift": self.lift, "add": self.add, "take_back": self.take_back, "finish": self.finish}
 
     def result_type(self, value_type: DataType) -> DataType:
         return self.result if isinstance(self.result, DataType) else type_of(self.result)

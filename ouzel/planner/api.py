@@ -6,6 +6,7 @@ acks or fails its input; a TopologyBuilder wires them with groupings.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -29,6 +30,7 @@ from ouzel.compiler.types import (
     MapType,
     Schema,
 )
+from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.settings import Settings
@@ -341,7 +343,12 @@ class TopologyBuilder:
         parallelism: int = 1,
         resources: Resources = Resources(),
     ) -> None:
-        """Add a spout; `outputs` is the schema of its default stream, or one for each stream."""
+        """Add a spout; `outputs` is the schema of its default stream, or one for each stream.
+
+        Raises:
+            QueryError: one of its methods is an `async def`.
+        """
+        _check_methods(name, spout)
         self._parts.append((name, spout, parallelism, _outputs(outputs), _Declarer(), resources))
 
     def set_bolt(
@@ -352,7 +359,12 @@ class TopologyBuilder:
         parallelism: int = 1,
         resources: Resources = Resources(),
     ) -> _Declarer:
-        """Add a bolt; say what it reads on the declarer that comes back."""
+        """Add a bolt; say what it reads on the declarer that comes back.
+
+        Raises:
+            QueryError: one of its methods is an `async def`.
+        """
+        _check_methods(name, bolt)
         declarer = _Declarer()
         self._parts.append((name, bolt, parallelism, _outputs(outputs or {}), declarer, resources))
         return declarer
@@ -400,6 +412,16 @@ class TopologyBuilder:
             if isinstance(component.user, Bolt) and not component.inputs:
                 raise PlanError(f"bolt '{component.name}' reads nothing; give it a grouping")
         return Topology(self.name, components, self.settings)
+
+
+def _check_methods(component: str, user: Spout | Bolt) -> None:
+    """See that what is called of it is no `async def`, which would do nothing."""
+    for base in (Spout, RowSpout, BasicBolt, RowBolt, Bolt):
+        if isinstance(user, base):
+            for name in vars(base):
+                method = inspect.getattr_static(user, name)
+                if inspect.isfunction(method):
+                    check_plain(method, f"{name} of '{component}'")
 
 
 def _outputs(declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:

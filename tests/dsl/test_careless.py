@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -23,6 +24,57 @@ from ouzel.spark.io.python_steps import total_lists
 @dataclass
 class Counter:
     n: int
+
+
+async def awaits(*given: Any) -> Any:
+    return given
+
+
+async def awaits_each(given: int) -> Any:
+    yield given
+
+
+def yields(given: int) -> Any:
+    yield given
+
+
+class Awaiting:
+    async def __call__(self, given: int) -> int:
+        return given
+
+    async def get_many(self, keys: Any) -> Any:
+        return {}
+
+
+class AwaitingBolt(ouzel.RowBolt):
+    async def handle(self, *row: Any) -> Any:
+        return [row]
+
+
+NEVER_COMPUTED: dict[str, tuple[Callable[[], object], str]] = {
+    "a condition": (lambda: Source.of([1]).filter(awaits), r"filter awaits is an `async def`"),
+    "a condition that yields": (lambda: Source.of([1]).filter(yields), r"filter yields has a `yield`"),
+    "a partial condition": (lambda: Source.of([1]).filter(partial(awaits, 1)), r"an `async def`"),
+    "an object that is called": (lambda: Source.of([1]).map(Awaiting(), returns=int), r"an `async def`"),
+    "records": (lambda: Source.of([1]).flat_map(awaits_each, returns=int), r"flat_map awaits_each is an `async def`"),
+    "a service": (
+        lambda: Source.of([(1, 2)]).lookup(Awaiting(), returns=int), r"get_many of Awaiting is an `async def`",
+    ),
+    "a total": (
+        lambda: Source.of([("a", 1)]).sum_by_key(monoid.UserDefined("late", 0, awaits, int, commutative=True)).table("memory"),
+        r"add of late is an `async def`",
+    ),
+    "a function of SQL": (lambda: ouzel.function(("INT",), "INT", by_row=True)(awaits), r"the function awaits is an `async"),
+    "a bolt": (lambda: ouzel.TopologyBuilder("t").set_bolt("b", AwaitingBolt()), r"handle of 'b' is an `async def`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NEVER_COMPUTED.values(), ids=NEVER_COMPUTED)
+def test_what_a_call_does_not_compute_is_refused_before_anything_runs(case: tuple[Callable[[], object], str]) -> None:
+    """A coroutine counts as true: a filter let every record through."""
+    write, problem = case
+    with pytest.raises(ouzel.QueryError, match=problem):
+        write()
 
 
 def count_up(counter: Counter) -> Counter:

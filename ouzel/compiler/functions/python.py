@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.types import DataType, to_polars
-from ouzel.compiler.user_code import FAILURES, calls_of, describe_raised, users_line_in
+from ouzel.compiler.user_code import FAILURES, calls_of, check_plain, describe_raised, users_line_in
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.exits import in_user_code
 
@@ -64,6 +64,7 @@ def function(
 
     def made(python: Python) -> PythonFunction:
         called = (name or called_name(python)).lower()
+        check_plain(python, f"the function {called}", may_yield=False)
         signature = Signature(tuple(map(_type, parameters)), _type(result))
         return PythonFunction(
             called,
