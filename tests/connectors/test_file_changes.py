@@ -113,6 +113,22 @@ def test_rotation_by_renaming_is_followed(tmp_path: Path) -> None:
     source.close()
 
 
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
+def test_a_file_without_records_is_wholly_read_though_no_range_speaks_of_it(kind: str, tmp_path: Path) -> None:
+    columns = {"id": pl.Int64()}
+    request = SourceRequest("t", {"path": f"*.{kind}", "format": kind}, columns, tmp_path)
+    empty, full = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
+    nothing, something = pl.DataFrame(schema=columns), pl.DataFrame({"id": [1]})
+    for path, rows in ((empty, nothing), (full, something)):
+        {"csv": rows.write_csv, "json": rows.write_ndjson, "parquet": rows.write_parquet}[kind](path)
+    (part,) = (one for one in open_source("file", request).partitions() if str(full) in one.id)
+    start = 1 if kind == "csv" else 0
+    assert are_whole_files(request, {part.id: (start, start + 1)})
+    assert not are_whole_files(request, {})
+    full.unlink()
+    assert are_whole_files(request, {})
+
+
 def test_a_batch_reads_of_rotated_files_what_was_followed(tmp_path: Path) -> None:
     path, columns = tmp_path / "a.json", {"id": pl.Int64(), "name": pl.String()}
     options = {"path": "a.json", "format": "json", "follow": "true"}

@@ -29,8 +29,12 @@ def are_whole_files(request: SourceRequest, parts: PartitionRanges) -> bool:
     except ConnectorError:
         return False
     if is_parquet:
-        return sorted(_join(parts)) == sorted(map(_rows, there))
-    if sorted(map(_name_now, parts)) != sorted(there):
+        return sorted(_join(parts)) == sorted(rows for rows in map(_rows, there) if rows[1] < rows[2])
+    read = sorted(map(_name_now, parts))
+    without = [name for name in there if name not in read]
+    if read != sorted(name for name in there if name not in without) or not all(
+        _is_empty(source, name) for name in without
+    ):
         return False
     return all(_reaches_end(source, name, *span) for name, span in parts.items())
 
@@ -86,6 +90,15 @@ def _join(parts: PartitionRanges) -> list[tuple[str, int, int]]:
         else:
             joined.append((path, first, end))
     return joined
+
+
+def _is_empty(source: Source, name: str) -> bool:
+    """Whether there is no record in a file, so that no range speaks of it."""
+    reader = source.reader(Partition(name, True), None)
+    try:
+        return reader.read(1) is ReadState.END
+    finally:
+        reader.close()
 
 
 def _reaches_end(source: Source, name: str, first: int, end: int) -> bool:
