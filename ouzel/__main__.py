@@ -1,11 +1,13 @@
 """`python -m ouzel` is `ouzel`: modules in the working directory, which `-m` puts first on the path, are data and not ours to run."""
 
 import sys
+from contextlib import suppress
 from os import getcwd
 from os.path import dirname
 
-if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] == getcwd() != dirname(dirname(__file__)):
-    del sys.path[0]
+with suppress(FileNotFoundError):  # the working directory has been removed, and there is nothing in it
+    if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] == getcwd() != dirname(dirname(__file__)):
+        del sys.path[0]
 
 from ouzel.interrupts import end_at_once
 

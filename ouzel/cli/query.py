@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ouzel.errors import QueryError
+from ouzel.errors import OuzelError, QueryError
 
 if TYPE_CHECKING:
     from ouzel.session import Job
@@ -42,7 +43,7 @@ class QuerySource:
     @property
     def directory(self) -> Path:
         """Where relative paths start."""
-        return self.file.resolve().parent if self.file else Path.cwd()
+        return self.file.resolve().parent if self.file else _working_directory()
 
     def load(self, pairs: Sequence[tuple[str, str]], may_only_tell: bool = False) -> Job:
         """Compile and plan it; `pairs` are settings that win over its own. `may_only_tell`: it may consist of DESCRIBE and SHOW alone.
@@ -53,7 +54,11 @@ class QuerySource:
         """
         from ouzel import session
 
-        job = session.load(self.file, pairs) if self.file else session.load_text(self.text, Path.cwd(), "query", pairs)
+        job = (
+            session.load(self.file, pairs)
+            if self.file
+            else session.load_text(self.text, self.directory, "query", pairs)
+        )
         if not job.program.sinks and not may_only_tell:
             raise QueryError(
                 "the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO"
@@ -61,18 +66,35 @@ class QuerySource:
         return job
 
 
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise OuzelError("the working directory has been removed; `cd` to one that is there") from None
+
+
+def _text_of(argument: str) -> str:
+    """An argument as text: where the locale is not UTF-8 Python keeps its bytes as halves of surrogate pairs."""
+    try:
+        return os.fsencode(argument).decode()
+    except UnicodeDecodeError as error:
+        raise QueryError(f"the query behind -e is not UTF-8 text: {error.reason} at byte {error.start}") from error
+    except UnicodeEncodeError:  # no shell has given it
+        return argument
+
+
 def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
     """The query that the command line names; standard input is read to its end.
 
     Raises:
         typer.BadParameter: it names none, or both a file and a text.
-        QueryError: standard input is not text.
+        QueryError: standard input, or what stands behind -e, is not text.
     """
     if bool(file) == bool(texts):
         problem = "there is no query" if file is None else f"{file} is a query too"
         raise typer.BadParameter(f'{problem}; write FILE.sql, -e "SELECT ..." or -', param_hint="FILE.sql or -e")
     if texts:
-        return QuerySource(text="\n;\n".join(texts))
+        return QuerySource(text="\n;\n".join(map(_text_of, texts)))
     if file != STDIN:
         return QuerySource(file)
     try:

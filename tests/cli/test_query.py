@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ouzel.cli.main import app
+from tests.house.source import ROOT
 
 TABLE = "CREATE TABLE words (word VARCHAR) WITH ('connector' = 'file', 'path' = 'words.txt', 'format' = 'raw')"
 QUERY = "SELECT UPPER(word) AS word FROM words"
@@ -45,6 +49,30 @@ def words(result: Result) -> list[str]:
 )
 def test_a_query_needs_no_file(arguments: tuple[str, ...], given: str) -> None:
     assert words(ouzel(*MEMORY, *arguments, given=given)) == ["OUZEL", "HERON"]
+
+
+def test_bytes_that_the_locale_did_not_read_are_text_all_the_same() -> None:
+    """Where it is C, Python keeps each byte that is not ASCII as half of a surrogate pair."""
+    query = "SELECT 'Müller' AS word".encode().decode("ascii", "surrogateescape")
+    assert words(ouzel(*MEMORY, "-e", query)) == ["Müller"]
+    wrong = ouzel(*MEMORY, "-e", "SELECT '\udcff' AS word")
+    assert (wrong.exit_code, wrong.stderr) == (
+        2,
+        "error: the query behind -e is not UTF-8 text: invalid start byte at byte 8\n",
+    )
+
+
+def test_a_working_directory_that_is_gone_is_named(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = 'cd "$0" && rmdir "$0" && exec "$@"'
+    arguments = [sys.executable, "-m", "ouzel", "explain", "-e", "SELECT 1 AS one"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        ["sh", "-c", command, str(gone), *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.stderr == "error: the working directory has been removed; `cd` to one that is there\n"
+    assert ended.returncode == 1
 
 
 def test_every_command_that_takes_a_file_takes_a_text(tmp_path: Path) -> None:
