@@ -91,6 +91,8 @@ class Watch:
             part = self._cut if self._horizon is None else self._horizon.following(record)
             found = None if part is None else self._compare_part(run, record, part)
             windows = self._windows(run, part) if part is not None and self.by_windows else 0
+        if self._horizon is not None and part is not None:
+            self._horizon.passed(record, part)  # only now: of a round that fails the windows are compared again
         seconds = self._clock() - began
         if found is not None:
             look = RoundFindings(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)
@@ -106,12 +108,9 @@ class Watch:
             ranges = self._horizon.starts(record, part)
             self._tell(self._horizon.why_from_the_start(record), run.live)
         narrow = replace(record, ranges=ranges)
-        found = reconcile(
+        return reconcile(
             self._job, run.home, self._spark, table=self._sink.table, tolerance=self._tolerance, cut=part, record=narrow, live=run.live
         )  # fmt: skip
-        if self._horizon is not None:
-            self._horizon.passed(record, part)
-        return found
 
     def _tell(self, why: str, live: bool) -> None:
         if why and live and not self._told:

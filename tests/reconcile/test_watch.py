@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -16,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import TopologyError
-from ouzel.reconcile import Class, Cut
+from ouzel.reconcile import Class, Cut, watch
 from ouzel.reconcile.comparing.answers import choose_sink
 from ouzel.reconcile.comparing.cut import EARLIEST_US, EPOCH
 from ouzel.reconcile.comparing.horizon import Frontier, delays
 from ouzel.reconcile.comparing.timeline import Timeline
 from ouzel.reconcile.recording import standing
-from ouzel.reconcile.recording.record import RESULTS, RunRecord, read_record
+from ouzel.reconcile.recording.marks import describe_edit, mark_of
+from ouzel.reconcile.recording.record import RESULTS, RunRecord, read_record, replace_file
 from ouzel.reconcile.watch import Watch
 from ouzel.session import load_text
 from ouzel.spark.lowering.job import JobRanges
@@ -354,6 +356,52 @@ def test_a_run_goes_on_after_an_error(tmp_path: Path, played: Played) -> None:
             fail(error)
         assert played.pauses[-1] == "resumed"
     assert not list(played.home.glob(".compared-*"))
+
+
+def test_record_and_results_that_the_run_replaces_meanwhile_are_of_one_moment(
+    tmp_path: Path, played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another reader has it write them anew while they are linked."""
+    job, whole = run(DAYS, tmp_path)
+    for file in whole.iterdir():
+        (played.home / file.name).write_bytes(file.read_bytes())
+    link, links = os.link, list[Path]()
+
+    def link_amid_writing(source: Path, target: Path) -> None:
+        link(source, target)
+        links.append(target)
+        if len(links) == 1:
+            rows = pl.read_parquet(played.home / RESULTS).head(1)
+            replace_file(played.home / RESULTS, rows.write_parquet)
+            record = read_record(played.home)
+            replace(record, answer={**record.answer, RESULTS: mark_of(played.home / RESULTS)}).save(played.home)
+
+    monkeypatch.setattr(os, "link", link_amid_writing)
+    monkeypatch.setattr(standing, "snapshot", lambda home: None)
+    with standing.standing(played.home, choose_sink(job.program), True) as found:
+        assert not describe_edit(str(found.home / RESULTS), read_record(found.home).answer[RESULTS])
+        assert pl.read_parquet(found.home / RESULTS).height == 1
+    assert len(links) == 4
+
+
+def test_windows_of_a_round_that_fails_are_compared_in_the_next(
+    tmp_path: Path, played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, _ = run(DAYS, tmp_path)
+    compared = list[Cut]()
+
+    def fail(*_: object) -> int:
+        raise TopologyError("Spark is gone")
+
+    monkeypatch.setattr(watch, "reconcile", lambda *_, cut, **more: compared.append(cut))
+    monkeypatch.setattr(Watch, "_windows", fail)
+    played.rows = 1_000
+    watching = Watch(job, played.home, cast("SparkSession", None))
+    for _ in range(2):
+        with pytest.raises(TopologyError, match="Spark is gone"):
+            watching.round()
+    assert len(compared) == 2
+    assert compared[0] == compared[1]
 
 
 def test_a_run_that_ends_while_it_is_asked_has_its_last_record(

@@ -13,9 +13,13 @@ from pathlib import Path
 from ouzel.compiler.plan import Sink
 from ouzel.errors import TopologyError
 from ouzel.reconcile.recording.live import is_live, paused, snapshot
-from ouzel.reconcile.recording.record import LATE, RECORD, RESULTS, SHED
+from ouzel.reconcile.recording.marks import describe_edit
+from ouzel.reconcile.recording.record import LATE, RECORD, RESULTS, SHED, read_record
 
 Say = Callable[[str], None]
+
+LOOKS = 20
+"""So often record and results are looked at that do not belong together."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,27 @@ def _ask(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) 
     return Standing(copy, True)
 
 
+def _link_answer(home: Path, copy: Path) -> None:
+    """Link record and results of one moment: somebody else may have the run replace them meanwhile, the results first.
+
+    Results that somebody has edited fit no record; whoever compares them says so.
+    """
+    for _ in range(LOOKS):
+        for name in (RESULTS, RECORD):
+            (copy / name).unlink(missing_ok=True)
+            if (home / name).exists():
+                os.link(home / name, copy / name)
+        mark = read_record(copy).answer.get(RESULTS)
+        if mark is None or not describe_edit(str(copy / RESULTS), mark):
+            return
+
+
 @contextmanager
 def _copy(home: Path) -> Iterator[Path]:
     """A consistent copy of the record's files: record and results are replaced when written, what was late or shed is appended to."""
     copy = Path(tempfile.mkdtemp(prefix=".compared-", dir=home))
     try:
-        os.link(home / RECORD, copy / RECORD)
-        if (home / RESULTS).exists():
-            os.link(home / RESULTS, copy / RESULTS)
+        _link_answer(home, copy)
         for name in (LATE, SHED):
             if (home / name).exists():
                 shutil.copyfile(home / name, copy / name)
