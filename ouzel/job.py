@@ -95,6 +95,7 @@ def _load_text(
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
     from ouzel.planner.rules.dag import Dag
+    from ouzel.planner.rules.leave_out_unasked_values import leave_out_unasked_values
     from ouzel.planner.rules.share_equal_plans import share_equal_plans
 
     traits, own = connector_traits(directory), with_own(functions)
@@ -114,7 +115,8 @@ def _load_text(
     program = _with_small_tables(program, settings, directory)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
-    program = replace(program, sinks=share_equal_plans(Dag(program.sinks, filters, program.hints)).sinks)
+    dag = leave_out_unasked_values(Dag(program.sinks, filters, program.hints))
+    program = replace(program, sinks=share_equal_plans(dag).sinks)
     with _point_at(text, program):
         topology = plan_topology(program, settings, name, filters)
     packing = pack(topology) if program.sinks else PackingPlan(())

@@ -23,6 +23,7 @@ from ouzel.planner.rules.cut_batches_short import cut_batches_short
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
+from ouzel.planner.rules.leave_out_unasked_values import leave_out_unasked_values
 from ouzel.planner.rules.share_equal_plans import share_equal_plans
 from ouzel.planner.rules.share_panes import share_panes
 from tests.sql.connectors import WRITTEN, read
@@ -67,6 +68,7 @@ def everything(dag: Dag) -> Dag:
 
 STEPS = {rule.__name__: rule for rule in RULES if rule is not fuse_python_steps} | {  # no SQL has such steps: tests/dsl
     "cut_batches_short": lambda dag: cut_batches_short(keep_first_rows(dag)),  # of what keeps first rows
+    "leave_out_unasked_values": leave_out_unasked_values,  # of a plan as it was written
     "share_equal_plans": share_equal_plans,  # of a plan as it was written
     "share_panes": lambda dag: share_panes(combine_before_shuffle(dag)),  # it looks only at partial aggregates
     "all": everything,

@@ -144,7 +144,9 @@ class Aggregate(Unary, DropsLate):
         return replace(self._with_calls_of(wanted), input=inputs[0])
 
     def _with_calls_of(self, wanted: Names) -> Aggregate:
-        return replace(self, calls=tuple(call for call in self.calls if call.name in wanted) or self.calls[:1])
+        """Where none is asked for, a group shows by how many rows it has: what nobody reads must not fail a row."""
+        rows = tuple(AggregateCall(call.name, "count", None, BIGINT) for call in self.calls[:1])
+        return replace(self, calls=tuple(call for call in self.calls if call.name in wanted) or rows)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         """0.0 and -0.0 are one group but not one value, so a filter on a float key must see the group's."""

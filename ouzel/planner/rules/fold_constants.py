@@ -59,6 +59,11 @@ def _fold(node: Node, shared: Set[int]) -> Node:
     return node if predicate == node.predicate else replace(node, predicate=predicate)
 
 
+def constant_of(expression: Expression) -> Expression:
+    """The expression as a constant, if it reads no column and fails no row; else as it is."""
+    return expression if isinstance(expression, Literal) or _reads(expression) else rewrite(expression, _value_of)
+
+
 def _needed(parts: tuple[Expression, ...]) -> Iterator[Expression]:
     """Those that are not TRUE, up to the first that is FALSE: what stands behind it is never asked."""
     for part in parts:

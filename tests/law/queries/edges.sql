@@ -36,3 +36,12 @@ FROM (SELECT user_id, NULLIF(amount, amount) AS amount, NULLIF(price, price) AS 
 
 -- query: key_always_null
 SELECT NULLIF(kind, kind) AS nobody, COUNT(*) AS n FROM events GROUP BY NULLIF(kind, kind);
+
+-- query: what_nobody_asks_for_fails_no_row
+SELECT kind, SUM(x) FILTER (WHERE 1 = 2) AS none, COUNT(x) FILTER (WHERE CAST(NULL AS BOOLEAN)) AS zero, COUNT(*) AS n,
+  MAX(CASE WHEN FALSE THEN x END) AS branch, MAX(COALESCE(1, x)) AS first, BOOL_OR(x > 1 AND FALSE) AS f
+FROM (SELECT kind, user_id, SUM(10 / (user_id - user_id)) AS x FROM events WHERE user_id IS NOT NULL GROUP BY kind, user_id) AS q
+GROUP BY kind EMIT CHANGES;
+-- duckdb:
+SELECT kind, NULL::BIGINT AS none, 0 AS zero, COUNT(DISTINCT user_id) AS n, NULL::BIGINT AS branch, 1 AS first, FALSE AS f
+FROM events WHERE user_id IS NOT NULL GROUP BY kind;

@@ -62,3 +62,14 @@ Sink result (result), append
   Project p
     Scan lenient (file)
       (p, q)
+
+-- nothing of a group but that there is one
+SELECT a FROM (SELECT a, SUM(10 / b) AS x FROM t GROUP BY a) AS q;
+=>
+Sink result (result), retract
+  Project a
+    Aggregate COUNT(*) as x by a; emit changes
+      Project a
+        Watermark ts as ts - 5 seconds, idle after 30 seconds
+          Scan t (file)
+            (a, ts)
