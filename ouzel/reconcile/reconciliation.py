@@ -21,6 +21,7 @@ from ouzel.reconcile.comparing.lineage import Lineage, lineage
 from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
 from ouzel.reconcile.explaining.behind import is_shuffled
+from ouzel.reconcile.explaining.bounds import Bounds, rounding_bounds
 from ouzel.reconcile.explaining.classes import Class, evidence
 from ouzel.reconcile.explaining.classification import CLASS, LateExclusion, classify
 from ouzel.reconcile.explaining.come import come_by_input, come_by_record
@@ -201,7 +202,10 @@ def reconcile(
     record = replace(record, began={}) if RECORD in false else record
     try:
         part = skip_answered_windows(cut.at(record), sink, record)
-        return _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
+        found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
+        if _may_be_rounding(found, rounding_bounds(lineage(sink).bounds)):
+            found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false, rounding=True)
+        return found
     except Exception as error:
         if tampered:
             raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
@@ -212,7 +216,7 @@ def reconcile(
 
 def _compare(
     job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut,
-    changed: tuple[str, ...], false: Mapping[str, str],
+    changed: tuple[str, ...], false: Mapping[str, str], rounding: bool = False,
 ) -> Reconciliation:  # fmt: skip
     facts, needed = lineage(sink), restrict_sink(sink, cut)
     lags = delays(sink)
@@ -225,7 +229,7 @@ def _compare(
     proof = replace(proof, late=None) if LATE in false else proof
     shed = believed_shed(home, false)
     if not (proof.losses or proof.late or record.closed_us is not None):  # then no part of a group is excused
-        facts = replace(facts, bounds={})
+        facts = replace(facts, bounds=rounding_bounds(facts.bounds) if rounding else {})
 
     def batch_rows(asked: Sink) -> DataFrame:
         return rows_within(batch_answer(job, asked, record.ranges, spark, shed, facts.bounds), sink, cut)
@@ -260,6 +264,12 @@ def _compare(
          )),
         cut, dropped, tampered,
     )  # fmt: skip
+
+
+def _may_be_rounding(found: Reconciliation, sums: Mapping[str, Bounds]) -> bool:
+    """Whether a row differs in these sums and means of floats alone, and nobody has asked how large their values are."""
+    rows = found.samples.get(Class.VALUE_DIFFERS, ())
+    return not found.facts.bounds and any(set(row.differing) <= sums.keys() for row in rows)
 
 
 def _find_come(job: session.Job, sink: Sink, record: RunRecord, spark: SparkSession, shed: Shed) -> int | None:

@@ -165,6 +165,21 @@ def test_lost_state_does_not_explain_a_higher_count(origins: Ran, spark: SparkSe
     assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
 
 
+def test_what_is_left_of_values_that_cancel_is_rounding(tmp_path: Path, spark: SparkSession) -> None:
+    """An account that is settled: its sum is nothing, or some digits of what came and went."""
+    data = flights(9).with_columns(origin=pl.lit("JFK"), miles=pl.Series([1e16, 1.0, -1e16] * 3))
+    query = "SELECT origin, SUM(miles) AS total, AVG(miles) AS mean, COUNT(*) AS n FROM flights GROUP BY origin;"
+    job, home = run(query, tmp_path, data)
+    assert set(classes(counted(job, home, spark))) <= {Class.FLOAT}
+    for total, mean, expected in (
+        (7.0, 2.0, Class.FLOAT),
+        (7.0, 99.0, Class.VALUE_DIFFERS),
+        (999.0, 2.0, Class.VALUE_DIFFERS),
+    ):
+        edit(home, lambda rows: rows.with_columns(total=pl.lit(total), mean=pl.lit(mean)))  # noqa: B023
+        assert classes(counted(job, home, spark)) == {expected: 1}, (total, mean)
+
+
 def test_rows_that_are_only_counted_as_late_explain_their_groups_only(days: Ran, spark: SparkSession) -> None:
     job, home = days
     line = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, walk_type
 from ouzel.reconcile.comparing.lineage import CARRIED, Lineage
+from ouzel.reconcile.explaining.bounds import Bounds, rounds
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -219,11 +220,27 @@ def _differing(facts: Lineage, tolerance: float) -> list[Column]:
     differing, near = [], []
     for name, field in zip(names_of(facts), facts.columns, strict=True):
         ours, theirs = F.col(f"{STREAM}.{name}"), F.col(f"{BATCH}.{name}")
-        close = _close(ours, theirs, field.type, tolerance)
+        close = _close(ours, theirs, field.type, tolerance) | _is_rounding(ours, theirs, facts.bounds.get(field.name))
         unequal = paired & ~ours.eqNullSafe(theirs)
         differing.append(F.when(unequal & ~close, F.lit(field.name)))
         near.append(F.when(unequal & close, F.lit(field.name)))
     return [F.array_compact(F.array(*differing)).alias(DIFFERING), F.array_compact(F.array(*near)).alias(NEAR)]
+
+
+def _is_rounding(ours: Column, theirs: Column, bounds: Bounds | None) -> Column:
+    """Whether another order of adding up can make the difference: where values cancel, little is left, and it is what rounding makes of it.
+
+    The error of a sum is no more than the number of its terms, times the unit of rounding, times the sum of their sizes (Higham, "Accuracy
+    and Stability of Numerical Algorithms", section 4.2).
+    """
+    from pyspark.sql import functions as F
+
+    if bounds is None or not rounds(bounds.call):
+        return F.lit(False)
+    least, greatest, number = (F.col(f"{CARRIED}{name}").cast("double") for name in bounds.columns)
+    sizes = F.greatest(F.abs(least), F.abs(greatest)) * (number if bounds.call.function == "sum" else F.lit(1.0))
+    off = F.abs(ours.cast("double") - theirs.cast("double"))
+    return F.coalesce((sizes < F.lit(float("inf"))) & (off <= F.lit(2.0**-52) * number * sizes), F.lit(False))
 
 
 def _close(ours: Column, theirs: Column, kind: DataType, tolerance: float) -> Column:

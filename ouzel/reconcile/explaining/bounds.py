@@ -79,6 +79,16 @@ def find_bounds(aggregate: Aggregate, made_of: Mapping[str, tuple[AggregateCall,
     return found
 
 
+def rounds(call: AggregateCall) -> bool:
+    """Whether its result depends on the order of its values, by what rounding makes of it."""
+    return call.function in ("sum", "avg") and isinstance(call.type, FloatType)
+
+
+def rounding_bounds(bounds: Mapping[str, Bounds]) -> dict[str, Bounds]:
+    """Those of such results."""
+    return {name: each for name, each in bounds.items() if rounds(each.call)}
+
+
 def _counts_rows(call: AggregateCall) -> bool:
     return call.function == "count" and call.argument is None and call.filter is None
 
