@@ -1,4 +1,7 @@
-"""What SHOW says of what the compiler does not know: connectors and settings."""
+"""The rows of SHOW CONNECTORS and SHOW SETTINGS, which the compiler cannot know.
+
+It stands at the root because no part below may have it: it joins compiler, planner and connectors, none of which imports another's rows.
+"""
 
 from __future__ import annotations
 

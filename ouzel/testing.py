@@ -1,5 +1,7 @@
 """What tests of programs ask: does my monoid keep the laws?
 
+It stands at the root because users import it by this name.
+
 from ouzel.testing import check_laws
 
 def test_my_monoid():

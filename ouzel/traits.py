@@ -1,4 +1,7 @@
-"""Connectors as the compiler sees them, which imports none: the one place where a connector's row becomes what a plan holds."""
+"""Connectors as the compiler sees them: the one place where a connector's row becomes what a plan holds.
+
+It stands at the root because no part below may have it: the compiler imports no connector, and a connector never sees a plan.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class SourceTraits:
         changelog: its rows carry weights, as rows may be taken back.
         by_token: after a crash it gives single records again that were not acknowledged, and not all from an offset on.
         kept: a batch can read it, be it by token: what a run has handled is kept.
-        spark: import path of the function that makes Spark's own reader of a Scan; empty if there is none.
+        spark: the name or import path of Spark's own reader; empty if there is none.
         asked: how it is asked by key, and is no stream; None if it is read.
     """
 
@@ -76,7 +76,7 @@ class SinkTraits:
         alone: one task writes it, so that there is one order.
         returned: its rows are handed to whoever started the run.
         once: a batch that comes again after a crash is not written twice.
-        spark: import path of the function that makes the text of Spark's own writer; empty if there is none.
+        spark: the name or import path of Spark's own writer; empty if there is none.
         changes_by: the option and its value without which it only takes new rows, though its modes say more.
         replaces: called with the WITH options; whether a row takes the place of the one that has its key, even where none changes.
         merged: called with the WITH options; by which aggregate each column is added to that of the row that has its key; empty if a
@@ -108,11 +108,11 @@ ONE_ROW = SourceTraits(
     changelog=False,
     by_token=False,
     kept=True,
-    spark="ouzel.spark.lowering.tables:read_values",
+    spark="one row",
 )
 """Of VALUES."""
 
-RETURNED = SinkTraits(alone=True, returned=True, once=True, spark="ouzel.spark.lowering.sinks:show")
+RETURNED = SinkTraits(alone=True, returned=True, once=True, spark="shown")
 """Of a trailing SELECT."""
 
 

@@ -140,7 +140,8 @@ class Reads:
         filters: the source applies the request's `predicate`.
         upserts: how tables are read whose records replace each other by key; None if they cannot be.
         metadata: metadata keys a table may ask for, with their types.
-        spark: import path of the planner's function that makes Spark's own reader of a Scan, or None; empty if only the source reads it.
+        spark: which of Spark's own readers reads it, by its name in READERS of `ouzel/spark/lowering/tables.py`, or the import path of such
+            a function; empty if only the source reads it.
         cut_by: the option that says how many partitions there are, where it is one a task by default; empty if something else decides.
         ends_at: options under which a reading of one partition ends before an offset, needed where gaps between offsets hide the end.
         between: options under which only records of a period are read: (options, from, to) as texts, None is open.
@@ -197,7 +198,8 @@ class Writes:
         changes_by: the option and its value without which it only takes new rows, though `modes` says more; None if there is none.
         replaces: a row takes the place of the one that has its PRIMARY KEY, of a query that only adds rows too.
         merged: called with the options; what adds up each column, as keyed.merged_columns says it; empty of a table that does not add up.
-        spark: import path of the planner's function (name of the frame, Sink) that makes the text of Spark's own writer; empty if the
+        spark: which of Spark's own writers writes it, by its name in WRITERS of `ouzel/spark/lowering/sinks.py`, or the import path of
+            such a function (name of the frame, Sink) -> text; empty if the
             sink itself writes in a batch job too.
     """
 

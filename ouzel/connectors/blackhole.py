@@ -18,7 +18,7 @@ CONNECTOR = Connector(
         ("append", "retract", "upsert"),
         Writers.MANY,
         SinkDelivery.IDEMPOTENT,
-        spark="ouzel.spark.lowering.sinks:write_nothing",
+        spark="nothing",
     ),
 )
 

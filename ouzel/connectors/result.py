@@ -7,7 +7,5 @@ from ouzel.connectors.base import Connector, SinkDelivery, Writers, Writes
 CONNECTOR = Connector(
     "result",
     "The answer of a query that ends in a SELECT, shown by the command line and given to Python. The runtime handles it itself.",
-    writes=Writes(
-        "", ("append", "retract"), Writers.CALLER, SinkDelivery.AT_LEAST_ONCE, spark="ouzel.spark.lowering.sinks:show"
-    ),
+    writes=Writes("", ("append", "retract"), Writers.CALLER, SinkDelivery.AT_LEAST_ONCE, spark="shown"),
 )

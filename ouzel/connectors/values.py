@@ -23,7 +23,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=True,
-        spark="ouzel.spark.lowering.tables:read_values",
+        spark="one row",
     ),
 )
 

@@ -134,7 +134,7 @@ def _bias(raw: float, bits: int) -> float:
 @cache
 def _measured() -> dict[int, list[tuple[float, float]]]:
     found: dict[int, list[tuple[float, float]]] = {}
-    with files("ouzel.runtime.operators.keyed").joinpath("distinct_bias.csv").open() as file:
+    with files("ouzel.compiler.functions").joinpath("distinct_bias.csv").open() as file:
         for row in csv.DictReader(file):
             found.setdefault(int(row["precision"]), []).append((float(row["estimate"]), float(row["bias"])))
     return found

@@ -47,7 +47,7 @@ class InPython(Monoid[V, T, R]):
         """The aggregate under this name."""
         return AggregateFunction(
             name, resolve, takes, (self.__doc__ or "").split("\n")[0], f"{name.upper()}(value)",
-            _state, "ouzel.runtime.operators.keyed.python_totals:make_python_total", _no_spark,
+            _state, "python total", _no_spark,
             variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False,
             over=False, python=self,
         )  # fmt: skip

@@ -46,31 +46,11 @@ MADE_OF_EACH_OTHER = {("ouzel.compiler.expressions", "ouzel.compiler.functions.r
 NAMED = re.compile(r"(ouzel(?:\.\w+)+)(?::\w*)?")
 """A string that names a module, or something in one: what is imported by it when it is needed."""
 
-SPARK = "how the batch job reads or writes it: part of a connector's row, which packages of others write too"
-ACCUMULATOR = (
-    "what accumulates it in a topology: part of an aggregate's row, so that one row is all that a new one needs"
-)
-
 NAMED_ABOVE = {
-    ("ouzel/compiler/catalog.py", "ouzel.spark.lowering.sinks"): SPARK,
-    ("ouzel/compiler/catalog.py", "ouzel.spark.lowering.tables"): SPARK,
-    ("ouzel/connectors/blackhole.py", "ouzel.spark.lowering.sinks"): SPARK,
-    ("ouzel/connectors/file/__init__.py", "ouzel.spark.lowering.sinks"): SPARK,
-    ("ouzel/connectors/file/__init__.py", "ouzel.spark.lowering.tables"): SPARK,
-    ("ouzel/connectors/kafka/__init__.py", "ouzel.spark.lowering.kafka"): SPARK,
-    ("ouzel/connectors/result.py", "ouzel.spark.lowering.sinks"): SPARK,
-    ("ouzel/connectors/values.py", "ouzel.spark.lowering.tables"): SPARK,
     (
         "ouzel/connectors/hybrid.py",
         "ouzel.stores.hybrid",
     ): "a table that stands for two stores, which are above connectors",
-    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.keyed.moments"): ACCUMULATOR,
-    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.keyed.groups"): ACCUMULATOR,
-    ("ouzel/compiler/functions/approximate.py", "ouzel.runtime.operators.keyed.approximate"): ACCUMULATOR,
-    ("ouzel/compiler/functions/gathering.py", "ouzel.runtime.operators.keyed"): ACCUMULATOR,
-    ("ouzel/compiler/functions/statistics.py", "ouzel.runtime.operators.keyed.statistics"): ACCUMULATOR,
-    ("ouzel/monoid/distinct.py", "ouzel.runtime.operators.keyed"): ACCUMULATOR,
-    ("ouzel/monoid/python.py", "ouzel.runtime.operators.keyed.python_totals"): ACCUMULATOR,
 }
 """By file and module, what is named in a string though it may not be imported, and why."""
 

@@ -77,8 +77,8 @@ class AggregateFunction:
         doc: one line.
         usage: how a call looks.
         state: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
-        accumulators: import path of the runtime's function of (call, argument type, whether rows can be taken back) giving the
-            accumulators, which fold rows in, merge partial aggregates and give the result.
+        accumulators: what folds rows in, merges partial aggregates and gives the result: a name in ACCUMULATORS of the runtime
+            (`operators/keyed/makers.py`); of another package the import path of such a function.
         spark: text of the argument as a PySpark Column, then the call's parameters -> text of the call.
         alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
         variant: which of the results that its accumulators can give; its name where the entry does not say.

@@ -121,7 +121,7 @@ def _counting(
 ) -> AggregateFunction:
     """An aggregate that counts."""
     made = AggregateFunction(
-        name, resolve, *words, _count_state, f"{_RUNTIME}:make_count", by_spark(name), alone,
+        name, resolve, *words, _count_state, "count", by_spark(name), alone,
         variant=variant, takes_back=True, merges_changes=True, counts=True,
     )  # fmt: skip
     return (
@@ -138,7 +138,7 @@ def _total(
 ) -> AggregateFunction:
     """An aggregate of a total and how many values it is of."""
     made = AggregateFunction(
-        name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, f"{_RUNTIME}:make_total", by_spark(name), _itself,
+        name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, "total", by_spark(name), _itself,
         variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases,
     )  # fmt: skip
     return (
@@ -153,7 +153,7 @@ def _best(
 ) -> AggregateFunction:
     """An aggregate that is one of its values, so that DISTINCT makes no difference."""
     return AggregateFunction(
-        name, resolve, *words, _extreme_state, f"{_RUNTIME}:make_extreme", by_spark(name), _itself,
+        name, resolve, *words, _extreme_state, "extreme", by_spark(name), _itself,
         variant=variant, takes_back=True, counts=False, distinct=False, aliases=aliases,
     )  # fmt: skip
 
@@ -163,7 +163,7 @@ def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> Aggregat
     columns = (("count", BIGINT, False), ("mean", DOUBLE, False), ("spread", DOUBLE, False))
     return AggregateFunction(
         name, _spread, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "ouzel.runtime.operators.keyed.moments:make_moments", by_spark(name), None,
+        "moments", by_spark(name), None,
         takes_back=True, counts=False, aliases=aliases,
     )  # fmt: skip
 
@@ -173,12 +173,11 @@ def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
     columns = (("bits", BIGINT, False), ("count", BIGINT, False))
     return AggregateFunction(
         name, _bits, "a whole number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "ouzel.runtime.operators.keyed.moments:make_bits", by_spark(name), None,
+        "bits", by_spark(name), None,
         takes_back=True, counts=False, distinct=distinct,
     )  # fmt: skip
 
 
-_RUNTIME = "ouzel.runtime.operators.keyed.groups"
 _ORDERED_WORDS = "a value that has an order, no MAP and no interval of months"
 _LEAST = (_ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)")
 _LARGEST = (_ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)")

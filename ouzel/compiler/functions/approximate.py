@@ -39,7 +39,6 @@ from ouzel.compiler.types import (
 LARGEST_ROUNDED = 2.0**960
 """From here on numbers are kept as they are: what rounds them would overflow."""
 
-_RUNTIME = "ouzel.runtime.operators.keyed.approximate"
 _HASHED = (
     BooleanType | BytesType | DateType | DecimalType | FloatType | IntegerType | NullType | TimestampType | VarcharType
 )
@@ -102,7 +101,7 @@ APPROXIMATE: tuple[AggregateFunction, ...] = (
             "approx_count_distinct", _countable, "a single value, no ARRAY, MAP, ROW and no interval of months",
             "how many distinct values there are, with a standard error of 0.05, or what is given, down to 0.01",
             "APPROX_COUNT_DISTINCT(value [, error])", lambda argument, result, changes: _classes(INT),
-            f"{_RUNTIME}:make_distinct_count", lambda value, error: f"F.approx_count_distinct({value}, {error})", None,
+            "approximate distinct count", lambda value, error: f"F.approx_count_distinct({value}, {error})", None,
             takes_back=True, merges_changes=True, counts=True, distinct=False,
             aliases=("approx_distinct",), over=False,
         ),
@@ -112,7 +111,7 @@ APPROXIMATE: tuple[AggregateFunction, ...] = (
         "approx_percentile", _number, "a number",
         "PERCENTILE_CONT of values that are rounded by at most 0.01 of themselves, or what is given; what is kept is bounded",
         "APPROX_PERCENTILE(value, 0.5 [, error])", lambda argument, result, changes: _classes(DOUBLE),
-        f"{_RUNTIME}:make_percentile", _spark_percentile, None,
+        "approximate percentile", _spark_percentile, None,
         takes_back=True, merges_changes=True, counts=False,
         spark_distinct=_spark_percentile_of_distinct, aliases=("approx_quantile", "percentile_approx"), order=CallOrder.VALUE,
         constants=(_FRACTION, _RELATIVE), over=False, keeps_values=True,

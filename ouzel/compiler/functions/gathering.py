@@ -35,7 +35,6 @@ from ouzel.compiler.types import (
 
 Orders = tuple[ValueOrder, ...]
 
-_RUNTIME = "ouzel.runtime.operators.keyed"
 _ORDERED = "a value that has an order, no MAP"
 
 
@@ -196,7 +195,7 @@ def _gather(
 ) -> AggregateFunction:  # fmt: skip
     """An aggregate over all values, each with its multiplicity."""
     return AggregateFunction(
-        name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark("F.collect_list"), None,
+        name, resolve, takes, doc, usage, bag_state, "gathered", spark("F.collect_list"), None,
         variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=order,
         constants=constants, spark_distinct=spark("F.collect_set"), over=False, keeps_values=True,
     )  # fmt: skip
@@ -208,7 +207,7 @@ def _quantile(
 ) -> AggregateFunction:  # fmt: skip
     """An aggregate that is the value at some position among all."""
     return AggregateFunction(
-        name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark, None,
+        name, resolve, takes, doc, usage, bag_state, "gathered", spark, None,
         takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=CallOrder.VALUE,
         constants=constants, spark_distinct=distinct, over=False, keeps_values=True,
     )  # fmt: skip
@@ -219,7 +218,7 @@ def _best(
 ) -> AggregateFunction:  # fmt: skip
     """An aggregate that is, or is part of, the first or last row in an order."""
     return AggregateFunction(
-        name, resolve, takes, doc, usage, _best_state, f"{_RUNTIME}.best:make_best", spark, None,
+        name, resolve, takes, doc, usage, _best_state, "best", spark, None,
         takes_back=True, counts=False, distinct=False, aliases=aliases, over=False, keeps_values=True,
     )  # fmt: skip
 

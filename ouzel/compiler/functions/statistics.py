@@ -17,7 +17,6 @@ from ouzel.compiler.types import (
     RowType,
 )
 
-_RUNTIME = "ouzel.runtime.operators.keyed.statistics"
 PAIR_MOMENTS = ("mean_x", "mean_y", "spread_x", "spread_y", "joint")
 SHAPE_MOMENTS = ("mean", "second", "third", "fourth")
 
@@ -53,7 +52,7 @@ def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFuncti
     regression = name.startswith("regr")
     made = AggregateFunction(
         name, _pair(result), "two numbers", doc, f"{name.upper()}({'y, x' if regression else 'x, y'})",
-        lambda argument, result, changes: _columns(PAIR_MOMENTS), f"{_RUNTIME}:make_of_pairs",
+        lambda argument, result, changes: _columns(PAIR_MOMENTS), "moments of pairs",
         lambda value: f'F.{name}({as_column(value)}["f0"], {as_column(value)}["f1"])', None,
         takes_back=True, counts=name == "regr_count",
         sql_distinct=None if name in _OF_ONE else lambda value: f"{name}(DISTINCT {value}.f0, {value}.f1)",
@@ -64,7 +63,7 @@ def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFuncti
 def _of_shape(name: str, doc: str) -> AggregateFunction:
     return AggregateFunction(
         name, _number, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: _columns(SHAPE_MOMENTS),
-        f"{_RUNTIME}:make_of_shape", by_spark(name), None,
+        "moments of shape", by_spark(name), None,
         takes_back=True, counts=False,
     )  # fmt: skip
 

@@ -133,7 +133,7 @@ CONNECTOR = Connector(
         filters=True,
         upserts=Upserts(("file", "row")),
         metadata={"file": pl.String(), "row": pl.Int64()},
-        spark="ouzel.spark.lowering.tables:read_files",
+        spark="files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
         beside=Beside(
@@ -149,7 +149,7 @@ CONNECTOR = Connector(
         SinkDelivery.IDEMPOTENT,
         read_back=ReadBack(lambda options, run: f"{options['path']}/{parts_of(run)}*", "op"),
         changes_by=("changelog", "true"),
-        spark="ouzel.spark.lowering.sinks:write_files",
+        spark="files",
     ),
     check=_check,
     functions=("read_csv", "read_json", "read_parquet", "read_text"),

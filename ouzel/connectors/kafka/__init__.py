@@ -255,7 +255,7 @@ CONNECTOR = Connector(
             "deleted": pl.Boolean(),
             "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
         },
-        spark="ouzel.spark.lowering.kafka:read_kafka",
+        spark="topics",
         ends_at=_ends_at,
         between=_between,
         record_time="timestamp",

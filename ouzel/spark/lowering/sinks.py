@@ -35,7 +35,8 @@ def lower_sink(frame: str, sink: Sink) -> str:
             instead=f"leave '{MERGED}' out of a table that a batch job writes",
         )
     if sink.traits.spark:
-        text: str = load_named(sink.traits.spark)(frame, sink)
+        writer = WRITERS.get(sink.traits.spark) or load_named(sink.traits.spark)
+        text: str = writer(frame, sink)
         return text
     options = {"connector": sink.connector, **dict(sink.options)}
     arguments = [
@@ -144,3 +145,7 @@ UNWRITABLE: dict[str, tuple[type, ...]] = {
     "parquet": (),
 }
 """What Spark's writers refuse, or would write so that it does not come back."""
+
+
+WRITERS: Mapping[str, Callable[[str, Sink], str]] = {"files": write_files, "nothing": write_nothing, "shown": show}
+"""Writers by what a connector's row says; a connector of another package names its own by import path."""

@@ -14,6 +14,7 @@ from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
 from ouzel.spark.lowering.json import READ_JSON, shown_exact
+from ouzel.spark.lowering.kafka import read_kafka
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
     Range,
@@ -132,8 +133,17 @@ def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
     """The lines of the reader that the connector's row names, if it reads this table."""
     if not scan.traits.spark or scan.traits.changelog:
         return None
-    lines: list[str] | None = load_named(scan.traits.spark)(scan, parts)
+    reader = READERS.get(scan.traits.spark) or load_named(scan.traits.spark)
+    lines: list[str] | None = reader(scan, parts)
     return lines
+
+
+READERS: Mapping[str, Callable[[Scan, Range | None], list[str] | None]] = {
+    "files": read_files,
+    "topics": read_kafka,
+    "one row": read_values,
+}
+"""Readers by what a connector's row says; a connector of another package names its own by import path."""
 
 
 def _read_by_ouzel(scan: Scan, *more: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -183,6 +183,6 @@ def _bias(raw: Floats, bits: int) -> Floats:
 @cache
 def _measured() -> dict[int, tuple[Floats, Floats]]:
     """Estimates and their biases: the figures that HyperLogLog++'s authors measured ("Empirical bias correction"), as Spark has them."""
-    frame = pl.read_csv(Path(__file__).with_name("distinct_bias.csv"))
+    frame = pl.read_csv(str(files("ouzel.compiler.functions").joinpath("distinct_bias.csv")))
     parts = frame.partition_by("precision", as_dict=True)
     return {int(bits[0]): (part["estimate"].to_numpy(), part["bias"].to_numpy()) for bits, part in parts.items()}

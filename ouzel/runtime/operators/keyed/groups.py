@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.catalog import load_named
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.plan.aggregates import ROWS, counts_rows, is_distinct, row_of
 from ouzel.compiler.types import ArrayType, DataType, DecimalType, FloatType, RowType, Schema
@@ -33,6 +32,7 @@ from ouzel.runtime.operators.keyed.accumulators import (
 )
 from ouzel.runtime.operators.keyed.bags import Distinct, ExtremeBag, ExtremeRows, share_values
 from ouzel.runtime.operators.keyed.best import make_best
+from ouzel.runtime.operators.keyed.makers import maker_of
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
@@ -57,7 +57,7 @@ def row_weights(frame: pl.DataFrame) -> Ints:
 
 def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The state that `call` of a column of type `argument` needs: what the row of its aggregate names."""
-    made: Accumulators = load_named(row_of(call).accumulators)(call, argument, retracting)
+    made = maker_of(row_of(call))(call, argument, retracting)
     # what is distinct may take values back, but never more than it has put in
     return Distinct(made, argument) if argument is not None and is_distinct(call) else made
 
