@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """One query file, compiled, planned and packed. `directory` is where relative paths of its tables start."""
+    """One query file, compiled, planned and packed.
+
+    Attributes:
+        text: the query as whoever runs it again needs it: nothing has to be found for it, and it holds no secret. What was typed, to which
+            all places in the plan belong, is `program.text`.
+        directory: where relative paths of its tables start.
+    """
 
     text: str
     directory: Path
@@ -88,40 +94,59 @@ def load_text(
 def _load_text(
     text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]], functions: Iterable[Row]
 ) -> Job:
+    """The steps, each from one value to the next: define, parse, hide secrets, bind, plan, topology, packing."""
     from ouzel.compiler.functions.known import with_own
-    from ouzel.compiler.sql import compile_sql
+    from ouzel.compiler.sql.program import bind_script
+    from ouzel.compiler.sql.script import parse_script
     from ouzel.compiler.sql.statements.defining import with_definitions
-    from ouzel.listings import fill_listing
-    from ouzel.planner.build import plan_topology
+    from ouzel.compiler.sql.statements.secrets import hide_secrets
     from ouzel.planner.packing import pack
+
+    connectors, pairs = connector_traits(directory), tuple(pairs)
+    text, told = with_definitions(text, connectors)
+    script = hide_secrets(parse_script(text, with_own(functions)), connectors, _keep)
+    program = bind_script(script, connectors, settings=pairs)
+    for note in (*told, *program.notes):
+        warnings.warn(note, QueryWarning, stacklevel=3)
+    settings = _settings(program, pairs)
+    filters = frozenset(key for key, connector in connectors.items() if connector.filters)
+    program = _plan(program, settings, directory, filters)
+    topology = _topology(program, settings, settings.query_name or re.sub(r"\W+", "_", name) or "query", filters)
+    packing = pack(topology) if program.sinks else PackingPlan(())
+    return Job(program.text_to_run_again, directory, program, topology, packing)
+
+
+def _settings(program: Program, pairs: tuple[tuple[str, str], ...]) -> Settings:
+    with _point_at(program):
+        settings = Settings().updated(program.settings)
+    return settings.updated(pairs)
+
+
+def _plan(program: Program, settings: Settings, directory: Path, filters: frozenset[str]) -> Program:
+    """What both the topology and the batch job are made of: joins read small tables whole, and what is equal is there once.
+
+    Raises:
+        QueryError: the plan is too deep, or a table's input cannot be read.
+    """
+    from ouzel.listings import fill_listing
     from ouzel.planner.rules.dag import Dag
     from ouzel.planner.rules.leave_out_unasked_values import leave_out_unasked_values
     from ouzel.planner.rules.share_equal_plans import share_equal_plans
 
-    traits, own = connector_traits(directory), with_own(functions)
-    text, told = with_definitions(text, traits)
-    pairs = tuple(pairs)
-    program = compile_sql(text, traits, own, settings=pairs)
     refuse_deep_plans(program.sinks)
-    whole = _edit(text, [*program.edits, *_hidden(program)])
-    if whole != text:
-        text, program = whole, replace(compile_sql(whole, traits, own, settings=pairs), notes=program.notes)
-    for note in (*told, *program.notes):
-        warnings.warn(note, QueryWarning, stacklevel=3)
-    with _point_at(text, program):
-        settings = Settings().updated(program.settings)
-    settings = settings.updated(pairs)
     _check_inputs(program, directory)
     program = _with_small_tables(program, settings, directory)
-    name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
-    filters = frozenset(key for key, connector in traits.items() if connector.filters)
     dag = leave_out_unasked_values(Dag(program.sinks, filters, program.hints))
-    program = replace(program, sinks=share_equal_plans(dag).sinks)
-    with _point_at(text, program):
-        topology = plan_topology(program, settings, name, filters)
-    packing = pack(topology) if program.sinks else PackingPlan(())
+    sinks = share_equal_plans(dag).sinks
     listings = tuple(fill_listing(listing, settings) for listing in program.listings)
-    return Job(text, directory, replace(program, notes=(), listings=listings), topology, packing)
+    return replace(program, sinks=sinks, notes=(), listings=listings)
+
+
+def _topology(program: Program, settings: Settings, name: str, filters: frozenset[str]) -> Topology:
+    from ouzel.planner.build import plan_topology
+
+    with _point_at(program):
+        return plan_topology(program, settings, name, filters)
 
 
 def _check_inputs(program: Program, directory: Path) -> None:
@@ -154,40 +179,27 @@ def _with_small_tables(program: Program, settings: Settings, directory: Path) ->
     return read_small_tables_whole(program, size_of)
 
 
-def _edit(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with each edit (offset, end, what is to stand there) done."""
-    for start, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
-
-
-def _hidden(program: Program) -> Iterator[tuple[int, int, str]]:
-    """Edits that leave no secret in the text: whoever runs it finds them in the environment, as this process and its own do."""
-    for secret in program.secrets:
-        yield *secret.place, f"'{secret.option}' = '${{env:{_keep(secret)}}}'"
-        advice = "write '${env:NAME}', and put it into the environment"
-        warnings.warn(
-            f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=4
-        )
-
-
 def _keep(secret: Secret) -> str:
-    """The variable that holds the secret now: one that another query's secret stands in is left as it is."""
+    """The variable that holds the secret now, for this process and its own; one that holds another query's is left as it is."""
     names = (f"{secret.variable}_{number}" if number > 1 else secret.variable for number in count(1))
     variable = next(name for name in names if os.environ.get(name) in (None, "", secret.value))
     os.environ[variable] = secret.value
+    advice = "write '${env:NAME}', and put it into the environment"
+    warnings.warn(
+        f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=4
+    )
     return variable
 
 
 @contextmanager
-def _point_at(text: str, program: Program) -> Iterator[None]:
+def _point_at(program: Program) -> Iterator[None]:
     """What the planner says of a hint or a setting points at where that was written."""
     try:
         yield
     except QueryError as error:
         place = program.places.get(error.about) if error.about else None
         if place:
-            error.located(text, place[0], place[1] - place[0])
+            error.located(program.text, place[0], place[1] - place[0])
         raise
 
 

@@ -198,22 +198,16 @@ class SecretWarning(QueryWarning):
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret in a query's text, from `place[0]` to `place[1]`: the table and option it is the value of."""
+    """A secret in a query's text: the table and option it is the value of."""
 
     table: str
     option: str
     value: str = field(repr=False)
-    place: tuple[int, int]
 
     @property
     def variable(self) -> str:
         """The environment variable that holds it while the query runs."""
         return SECRETS + re.sub(r"\W+", "_", f"{self.table}_{self.option}").upper()
-
-    @property
-    def reference(self) -> str:
-        """The reference `${env:...}` that replaces it in plans and records."""
-        return f"${{env:{self.variable}}}"
 
 
 SECRETS = "OUZEL_SECRET_"

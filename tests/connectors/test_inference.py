@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ouzel import entry
+import ouzel
+from ouzel import entry, traits
 from ouzel.compiler.plan import Scan, walk
 from ouzel.errors import BadRecord, QueryError, TopologyError
 from ouzel.session import Job, load_text
@@ -137,7 +138,7 @@ def test_what_it_answers(folder: Path, query: str, rows: list[tuple[object, ...]
         ("SELECT * FROM read_csv('half.csv', delim => '||')", "'csv.delimiter' and 'csv.quote' are one ASCII character each"),
         ("SELECT * FROM read_csv('half.csv', quote => 'é')", "'csv.delimiter' and 'csv.quote' are one ASCII character each"),
         ("SELECT * FROM read_csv('half.csv', delim => '\"')", "'csv.delimiter' and 'csv.quote' are the same character"),
-        ("CREATE TABLE t (a INT) WITH ('connector' = 'file', 'path' = 'half.csv', 'format' = 'csv', 'csv.delimiter' = '\n'); TABLE t",
+        ("CREATE TABLE t (a INT) WITH ('connector' = 'file', 'path' = 'half.csv', 'format' = 'csv', 'csv.delimiter' = '\n'); VALUES (1)",
          "'csv.delimiter' and 'csv.quote' are no end of a line"),
         ("SELECT * FROM 'late.csv'", "late.csv is empty, where a header names the columns"),
         ("SELECT * FROM kinds.csv", "tables have no database or catalog; write csv, or 'kinds.csv' if that is the path of a file"),
@@ -219,3 +220,22 @@ def test_the_look_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         QueryError, match=r"the first record of .*wide\.csv is longer than 64 bytes; declare the columns"
     ):
         planned("SELECT * FROM 'wide.csv'", folder)
+
+
+def test_an_error_at_run_points_at_what_was_typed(folder: Path) -> None:
+    job = planned("SELECT\n  a,\n  10 / (a - 1) AS b\nFROM 'tabs.tsv'", folder)
+    assert job.text.startswith("CREATE TABLE")
+    with pytest.raises(TopologyError, match="line 3, column 3") as caught:
+        ouzel.table(job, engine="memory")
+    assert "10 / (a - 1)" in str(caught.value)
+
+
+def test_a_connector_is_asked_once_for_what_a_table_holds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[object]()
+    infer = traits.find_table
+    monkeypatch.setattr(traits, "find_table", lambda *given: asked.append(given[-1]) or infer(*given))
+    planned(
+        "CREATE TABLE t WITH ('connector' = 'file', 'path' = 'kinds.csv', 'format' = 'csv'); SELECT * FROM t, 'tabs.tsv'",
+        folder,
+    )
+    assert len(asked) == 2

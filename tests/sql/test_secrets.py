@@ -10,6 +10,7 @@ import cloudpickle
 import pytest
 
 from ouzel.compiler.catalog import SecretWarning
+from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
 from ouzel.connectors.options import TableOptions
@@ -91,3 +92,27 @@ def test_a_password_of_redis_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> N
     written += spark_job(job.program, job.directory, "s", job.text)
     assert "hunter2" not in written
     assert os.environ[variable] == "hunter2"
+
+
+@pytest.mark.filterwarnings("ignore::ouzel.compiler.catalog.SecretWarning")
+def test_a_secret_of_a_table_that_is_like_another_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("A", "B"):
+        monkeypatch.setenv(f"OUZEL_SECRET_{name}_PASSWORD", "")
+    text = """CREATE TABLE a (n BIGINT) WITH ('connector' = 'redis', 'url' = 'redis://r:1', 'key' = 's', 'format' = 'json',
+        'password' = 'hunter2'); CREATE TABLE b WITH ('password' = 'hunter3') LIKE a (OVERWRITING OPTIONS);
+        CREATE TABLE c LIKE a; SELECT a.n FROM a, b, c WHERE a.n / b.n > c.n"""
+    job = load_text(text, Path(), "s")
+    written = cloudpickle.dumps(job).decode("latin-1") + repr(job) + job.text + job.program.text
+    assert "hunter" not in written
+    assert [os.environ[f"OUZEL_SECRET_{name}_PASSWORD"] for name in ("A", "B")] == ["hunter2", "hunter3"]
+    passwords = {
+        node.table: dict(node.options)["password"]
+        for sink in job.program.sinks
+        for node in walk(sink)
+        if isinstance(node, Scan)
+    }
+    assert passwords == {
+        "a": "${env:OUZEL_SECRET_A_PASSWORD}",
+        "b": "${env:OUZEL_SECRET_B_PASSWORD}",
+        "c": "${env:OUZEL_SECRET_A_PASSWORD}",
+    }

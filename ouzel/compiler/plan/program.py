@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.catalog import Secret
 from ouzel.compiler.plan.sinks import Sink
 
 if TYPE_CHECKING:
@@ -78,12 +77,12 @@ class Program:
 
     `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
     `reconciles` are its RECONCILE statements, in order.
-    `secrets` are those that its text holds; the plan holds only where they are to be found.
     `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
     `functions` are the user's own that it may call, beside those of the registries.
-    `edits` write into the text what its tables hold that it does not declare: each (offset, end, what is to stand there).
     `listings` are what its DESCRIBE and SHOW statements say.
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
+    `text` is what the user typed, with stars for secrets: all places in the plan are offsets in it.
+    `text_to_run_again` asks the same, and nothing has to be found for it: what its tables hold is declared, and secrets are referred to.
     """
 
     sinks: tuple[Sink, ...]
@@ -92,11 +91,11 @@ class Program:
     explain: tuple[str, ...] | None = None
     reconciles: tuple[Reconcile, ...] = ()
     places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
-    secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
     functions: tuple[Row, ...] = field(default=(), compare=False, repr=False)
     listings: tuple[Listing, ...] = field(default=(), compare=False)
-    edits: tuple[tuple[int, int, str], ...] = field(default=(), compare=False, repr=False)
+    text: str = field(default="", compare=False, repr=False)
+    text_to_run_again: str = field(default="", compare=False, repr=False)
 
     @property
     def result(self) -> Sink | None:

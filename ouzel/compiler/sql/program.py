@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ouzel.compiler import plan
@@ -15,11 +14,13 @@ from ouzel.compiler.sql.queries.scope import Relation, matches, pick, unknown_ta
 from ouzel.compiler.sql.queries.select import QueryBinder
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import SETTINGS, StateTtl, setting_of
-from ouzel.compiler.sql.statements.finding import TextEdit, lacks_columns, with_found_columns
+from ouzel.compiler.sql.script import Script, TextEdit, edited, parse_script
+from ouzel.compiler.sql.statements.finding import lacks_columns, with_found_columns
 from ouzel.compiler.sql.statements.late import LateTable
 from ouzel.compiler.sql.statements.likeness import columns_as_clauses, with_likeness
 from ouzel.compiler.sql.statements.named import NamedTables
 from ouzel.compiler.sql.statements.reconciling import reconcile_sink
+from ouzel.compiler.sql.statements.secrets import hide_secrets
 from ouzel.compiler.sql.statements.showing import (
     describe_relation,
     describe_table,
@@ -31,8 +32,7 @@ from ouzel.compiler.sql.statements.sinks import result_sink, table_sink
 from ouzel.compiler.sql.statements.tables import Table, create_table
 from ouzel.compiler.sql.statements.upserts import MODE
 from ouzel.compiler.sql.syntax.queries import parse_query
-from ouzel.compiler.sql.syntax.shells import read_statement
-from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of, split_statements
+from ouzel.compiler.sql.syntax.source import Span, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import (
     CreateTable,
     CreateView,
@@ -47,7 +47,6 @@ from ouzel.compiler.sql.syntax.statements import (
     Show,
     Statement,
 )
-from ouzel.compiler.sql.syntax.words import is_quoted
 from ouzel.compiler.written import NodeLocation
 
 
@@ -66,7 +65,23 @@ def compile_sql(
         QueryError: the text is wrong; with line, place and advice.
         NotSupported: a construct outside the subset.
     """
-    return _Compiler(QueryText(text, functions or Functions()), connectors, relations or {}, settings).run()
+    script = hide_secrets(parse_script(text, functions or Functions()), connectors, lambda secret: secret.variable)
+    return bind_script(script, connectors, relations, settings)
+
+
+def bind_script(
+    script: Script,
+    connectors: Mapping[str, ConnectorTraits],
+    relations: Mapping[str, Relation] | None = None,
+    settings: Iterable[tuple[str, str]] = (),
+) -> Program:
+    """The logical plan of statements in which no secret stands any more; as `compile_sql`.
+
+    Raises:
+        QueryError: the text is wrong; with line, place and advice.
+        NotSupported: a construct outside the subset.
+    """
+    return _Compiler(script, connectors, relations or {}, settings).run()
 
 
 class _Compiler:
@@ -74,12 +89,12 @@ class _Compiler:
 
     def __init__(
         self,
-        source: QueryText,
+        script: Script,
         connectors: Mapping[str, ConnectorTraits],
         relations: Mapping[str, Relation],
         settings: Iterable[tuple[str, str]],
     ) -> None:
-        self.source, self.connectors = source, connectors
+        self.script, self.source, self.connectors = script, script.source, connectors
         self.tables: dict[str, Table] = {}
         self.created: dict[str, CreateTable] = {}
         self.listings: list[Listing] = []
@@ -93,14 +108,12 @@ class _Compiler:
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
         self.reconciles: list[plan.Reconcile] = []
-        self.named = NamedTables(source, connectors)
+        self.named = NamedTables(self.source, connectors)
         self.edits: list[TextEdit] = []
 
     def run(self) -> Program:
         """All statements, in order."""
-        for tokens in _unwrap(self.source, split_statements(self.source.tokens())):
-            self._refuse_own_names(tokens)
-            statement = read_statement(self.source, tokens)
+        for statement, tokens in self.script.statements:
             self._check_order(statement, tokens)
             self._statement(statement, tokens)
         if not self.sinks and not self.listings:
@@ -118,19 +131,12 @@ class _Compiler:
             self.explain,
             tuple(self.reconciles),
             {**self.places, **places},
-            tuple(secret for table in self.tables.values() for secret in table.secrets),
             self.source.notes(),
             self.source.functions.rows,
             tuple(self.listings),
-            tuple((edit.start, edit.end, edit.text) for edit in (*self.edits, *self.named.edits)),
+            self.source.text,
+            edited(self.source.text, (*self.script.edits, *self.edits, *self.named.edits)),
         )
-
-    def _refuse_own_names(self, tokens: Tokens) -> None:
-        """A column of such a name would be taken for what an engine puts beside a row: how often it is there, or an error in it."""
-        for token in tokens:
-            if is_quoted(token) and _OWN_NAME.fullmatch(token.text):
-                problem = f"'{token.text}' is a name of Ouzel's own for what is beside a row"
-                raise self.source.error(problem, span_of([token]), "choose a name without the $")
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
         """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""
@@ -214,7 +220,8 @@ class _Compiler:
         if isinstance(subject, Select):
             return describe_relation("answer", self._query(subject.query), self.connectors)
         if self.source.text.startswith("'", subject.span[0]):
-            return describe_relation(subject.text, self.named.of_path(subject.text, subject.span), self.connectors)
+            relation = self.named.of_path(subject.text, subject.span)
+            return describe_table(self.source, self.named.statement_of(subject.text), relation)
         found = pick(subject, self.relations)
         if not found:
             raise unknown_table(self.source, subject, self.relations)
@@ -312,30 +319,3 @@ class _Compiler:
     def _refuse_known(self, name: Name) -> None:
         if any(matches(name, known) for known in self.relations):
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
-
-
-_OWN_NAME = re.compile(rf"\$(?:{'|'.join(sorted(plan.OWN_NAMES))})(?:_end|_time)?\d*")
-_STATEMENT_SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
-
-
-def _unwrap(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
-    """The statements without what stands around a statement set: EXECUTE STATEMENT SET BEGIN, or BEGIN STATEMENT SET;, and END."""
-    out: list[Tokens] = []
-    opened: Tokens = ()
-    for statement in statements:
-        words = next((words for words in _STATEMENT_SETS if is_word(statement[0], words[0])), ())
-        if words:
-            if [token.text.upper() for token in statement[: len(words)]] != [*words]:
-                raise source.error(
-                    f"{words[0]} begins a statement set",
-                    span_of(statement[:1]),
-                    "write EXECUTE STATEMENT SET BEGIN ... END",
-                )
-            opened, statement = statement[: len(words)], statement[len(words) :]
-        if opened and len(statement) == 1 and is_word(statement[0], "END"):
-            opened = ()
-        elif statement:
-            out.append(statement)
-    if opened:
-        raise source.error("the statement set has no end", span_of(opened), "write END; after its last INSERT")
-    return out

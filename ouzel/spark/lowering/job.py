@@ -68,7 +68,7 @@ def spark_job(
     scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
-        body = write_function(dag, partial(_lower, ours), query)
+        body = write_function(dag, partial(_lower, ours), program.text if query else "")
         text = _Job(program, directory, title, query, ours, scans, body, steps_text(dag)).text()
         compile(text, "job.py", "exec")
     except SyntaxError as error:

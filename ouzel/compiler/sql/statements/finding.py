@@ -1,29 +1,22 @@
-"""Schema inference: columns that a table does not declare are found by its connector and written into the text of the query.
+"""Schema inference: columns that a table does not declare are found by its connector and written into the statement.
 
-So whoever runs that text later (a batch job, a reconciliation, a run that starts again) has the very same schema.
+They are edits, too, of the text that is run again, so whoever does that (a batch job, a reconciliation, a run that starts again) has the
+very same schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ouzel.compiler.catalog import ConnectorTraits, FoundTable, connector_of
+from ouzel.compiler.sql.script import TextEdit
 from ouzel.compiler.sql.statements.ddl import column_texts
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WrittenOption
 from ouzel.compiler.types import Schema
 from ouzel.errors import OuzelError, QueryError
-
-
-@dataclass(frozen=True)
-class TextEdit:
-    """Replace the text from `start` to `end` by `text`."""
-
-    start: int
-    end: int
-    text: str
 
 
 def lacks_columns(statement: CreateTable) -> bool:

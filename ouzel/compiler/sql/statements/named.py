@@ -1,6 +1,7 @@
 """Tables that a query names by their location: FROM 'flights.parquet', FROM read_csv('x.csv', delim => ';').
 
-Each becomes a table of its own, whose CREATE TABLE is written before the text of the query, and its name where the path stood.
+Each becomes a table of its own, at the place of its path. In the text that is run again its CREATE TABLE stands before the query, and its
+name where the path stood.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from sqlglot import exp
 
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.sql.queries.scope import Relation, fresh, near
+from ouzel.compiler.sql.script import TextEdit
 from ouzel.compiler.sql.statements.ddl import column_texts, name_text, table_text
-from ouzel.compiler.sql.statements.finding import TextEdit, with_found_columns
+from ouzel.compiler.sql.statements.finding import with_found_columns
 from ouzel.compiler.sql.statements.tables import Table, create_table
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
@@ -29,17 +31,18 @@ _WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 
 
 class NamedTables:
-    """The tables that queries have named so far, and what becomes of the text."""
+    """The tables that queries have named so far, and what a text has instead that is run again."""
 
     def __init__(self, source: QueryText, connectors: Mapping[str, ConnectorTraits]) -> None:
         self._source, self._connectors = source, connectors
         self._made: dict[Named, Table] = {}
+        self._created: dict[Named, CreateTable] = {}
         self._declared: list[TextEdit] = []
         self._named: dict[Span, TextEdit] = {}
 
     @property
     def edits(self) -> list[TextEdit]:
-        """What becomes of the text: each place is edited once, though a subquery that compares with the query around it is read twice."""
+        """One edit for each place, though a subquery that compares with the query around it is read twice."""
         return [*self._declared, *self._named.values()]
 
     @property
@@ -63,6 +66,10 @@ class NamedTables:
     def of_path(self, path: str, span: Span) -> Relation:
         """The same of a path that stands by itself."""
         return self._relation(("", path, ()), span, aliased=True)
+
+    def statement_of(self, path: str) -> CreateTable:
+        """The statement that would make the table which `of_path` gave."""
+        return self._created["", path, ()]
 
     def _call(self, node: exp.Anonymous) -> Named:
         name, functions = call_name(node), [each for traits in self._connectors.values() for each in traits.functions]
@@ -101,6 +108,7 @@ class NamedTables:
         options = tuple(WrittenOption(key, value, span) for key, value in self._open(named, span).items())
         statement = CreateTable(Name(name, True, span), (), options=options, span=span)
         statement, _ = with_found_columns(self._source, statement, self._connectors)
+        self._created[named] = statement
         table = create_table(self._source, statement, self._connectors)
         given = {option.key: option.value for option in statement.options}
         self._declared.append(TextEdit(0, 0, table_text(name, column_texts(table.writable), given) + ";\n"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret, connector_of
+from ouzel.compiler.catalog import UNREAD, ConnectorTraits, connector_of
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
 from ouzel.compiler.plan import Node, Project, Scan, Watermark
@@ -36,7 +36,6 @@ class Table:
     relation: Relation
     writable: Schema
     keys: tuple[str, ...]
-    secrets: tuple[Secret, ...] = ()
 
     @property
     def is_log_of_keys(self) -> bool:
@@ -57,7 +56,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     _refuse_twins(source, statement)
     statement = without_clocks(source, statement)
     traits = _connector(source, statement, connectors)
-    options, secrets = _options(source, statement, traits)
+    options = _options(source, statement, traits)
     name = statement.name.text
     epoch = traits.epoch(dict(options)) if traits.epoch else ""
     scan, declared = _scan(source, statement, traits, options, epoch)
@@ -73,7 +72,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
     undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
     relation = Relation(node, relation_of(node, name).columns, undated=undated)
-    return Table(name, traits, options, relation, writable, keys, secrets)
+    return Table(name, traits, options, relation, writable, keys)
 
 
 def _refuse_twins(source: QueryText, statement: CreateTable) -> None:
@@ -112,10 +111,8 @@ _ELSEWHERE = {
 """What others call a connector that we have."""
 
 
-def _options(
-    source: QueryText, statement: CreateTable, traits: ConnectorTraits
-) -> tuple[tuple[tuple[str, str], ...], tuple[Secret, ...]]:
-    """The options, in which secrets are only referred to, and the secrets."""
+def _options(source: QueryText, statement: CreateTable, traits: ConnectorTraits) -> tuple[tuple[str, str], ...]:
+    """The options in the connector's own names, all of which it knows."""
     seen: set[str] = set()
     for option in statement.options:
         if option.key in seen:
@@ -132,14 +129,7 @@ def _options(
     except QueryError as error:
         start, end = _guilty(statement, error, traits)
         raise error.located(source.text, start, end - start) from None
-    hidden = traits.secrets(options) if traits.secrets else frozenset()
-    secrets = tuple(
-        Secret(statement.name.text, option.key, option.value, option.span)
-        for option in statement.options
-        if option.key in hidden
-    )
-    options |= {secret.option: secret.reference for secret in secrets}
-    return tuple((options | _note_quoted(statement, traits, options)).items()), secrets
+    return tuple((options | _note_quoted(statement, traits, options)).items())
 
 
 def _note_quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
