@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from ouzel.errors import QueryError
@@ -15,8 +16,11 @@ from ouzel.errors import QueryError
 FILE = "<the steps in Python>"
 """Where the lines of a compiled loop are."""
 
+OURS = (FILE, str(Path(__file__).parents[1]))
+"""Where the package's code is."""
+
 NOT_THEIRS = (
-    FILE, "<frozen ", str(Path(__file__).parents[1]),
+    *OURS, "<frozen ",
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
 )  # fmt: skip
 """Where code is that is not the user's."""
@@ -76,6 +80,15 @@ def calls_of(error: BaseException) -> traceback.StackSummary:
         if call.filename == _SENT:
             call.filename = str(frame.f_globals.get("__file__", _SENT))
     return calls
+
+
+def is_users(frame: FrameType | None) -> bool:
+    """Whether the code that runs in this frame is the user's, or has been called by it."""
+    while frame is not None and frame.f_code.co_filename.startswith(NOT_THEIRS):
+        if frame.f_code.co_filename.startswith(OURS):
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 def users_line_in(frames: traceback.StackSummary) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import ouzel
+from ouzel.compiler.user_code import FILE
+from ouzel.runtime.process import life
 from ouzel.runtime.process.life import Heartbeats, now_ms, start_time
 
 
@@ -17,6 +23,28 @@ def test_a_process_whose_name_is_cut_inside_a_letter_is_seen_all_the_same() -> N
         process.stdout.readline()
         assert start_time(process.pid) > 0
         process.communicate(b"\n")
+
+
+def test_sigterm_in_a_function_of_the_users_ends_the_process_with_what_it_has_in_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that sends it to itself at each row was asked to leave in good order, and no row was blamed for thirteen deaths."""
+    told: list[object] = []
+    monkeypatch.setattr(life, "_exit", told.append)
+    before = signal.getsignal(signal.SIGTERM)
+    by_us = compile("signal.raise_signal(signal.SIGTERM)", f"{Path(ouzel.__file__).parent}/x.py", "exec")
+    try:
+        life.stop_at_sigterm(lambda: told.append("in good order"))
+        exec(by_us, {"signal": signal})
+        assert told == ["in good order"]
+        signal.raise_signal(signal.SIGTERM)
+        assert told[1] == 128 + signal.SIGTERM
+        told.clear()
+        asked = compile("sorted([1], key=function)", FILE, "exec")
+        exec(asked, {"function": lambda _: signal.raise_signal(signal.SIGTERM)})
+        assert told[0] == 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_a_beat_is_never_read_in_part(tmp_path: Path) -> None:

@@ -15,13 +15,17 @@ from collections.abc import Callable
 from functools import partial
 from os import _exit
 from pathlib import Path
+from types import FrameType
 
 from setproctitle import setproctitle
 
+from ouzel.compiler.user_code import is_users
 from ouzel.descriptors import open_log
 
 _SLOT_BYTES = 8
 _SLOTS = 1024
+_KILLED = 128
+"""Added to the number of a signal: the exit code of whoever ended by it, as shells tell it."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -134,8 +138,18 @@ def end_with(lifeline: int) -> None:
 
 
 def stop_at_sigterm(stop: Callable[[], None]) -> None:
-    """Have SIGTERM call `stop` in this process, and end what a function of the user's forks: multiprocessing ends its workers so."""
-    signal.signal(signal.SIGTERM, lambda *_: stop())
+    """Have SIGTERM call `stop` in this process, and end what a function of the user's forks: multiprocessing ends its workers so.
+
+    In a function of the user's, which may have sent it, it ends the process as SIGKILL does: the row stays noted that it came of, and is
+    put aside if it comes of that row again. Whoever is to end anyway leaves no more behind than if the function had taken too long.
+    """
+
+    def on_sigterm(number: int, frame: FrameType | None) -> None:
+        if is_users(frame):
+            _exit(_KILLED + number)
+        stop()
+
+    signal.signal(signal.SIGTERM, on_sigterm)
     os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
 
 
