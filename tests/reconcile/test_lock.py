@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
-from ouzel.errors import QueryError
+from ouzel.errors import OuzelError, QueryError
+from ouzel.reconcile import Recorder, recordable
 from ouzel.reconcile.recording import lock
+from ouzel.session import load_text
+from tests.cli.fakes import FakeHandle
 from tests.house.source import ROOT
 
 HOLD = """
@@ -23,6 +28,21 @@ print(flush=True)
 input()
 """
 NUMBERS = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
+
+
+def test_a_record_that_cannot_be_written_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Its directory has become a file while the run went on."""
+    home = tmp_path / "record"
+    job = recordable(load_text(NUMBERS, tmp_path, "numbers"), home, "memory")
+    recorder = Recorder(FakeHandle([]), job, "memory", home)
+    sockets = Path(json.loads((home / "live.json").read_text())["socket"]).parent
+    assert sockets.exists()
+    shutil.rmtree(home)
+    home.touch()
+    with pytest.raises(OuzelError, match=r"the run is over, and its record cannot be written to .*/record: "):
+        recorder.stop()
+    assert not sockets.exists()
+    assert not lock._held
 
 
 def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:

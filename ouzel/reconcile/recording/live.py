@@ -70,7 +70,8 @@ class LiveRecord:
     def close(self) -> None:
         """The run has ended: its record is not live any more. Harmless when it was closed before."""
         if self._directory.exists():
-            self._path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the directory of the record may be gone, or be none any more
+                self._path.unlink()
             shutil.rmtree(self._directory, ignore_errors=True)
             self._server.shutdown()
             self._server.server_close()

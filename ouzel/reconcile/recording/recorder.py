@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ouzel import session
 from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors import reads_of
-from ouzel.errors import QueryError, TopologyError
+from ouzel.errors import OuzelError, QueryError, TopologyError
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.explaining.losses import Losses
 from ouzel.reconcile.recording import lock
@@ -158,11 +158,17 @@ class Recorder(RowIteration):
     def stop(self) -> Status:
         """Stop, and write the record; what was read before is in it, so the last stop comes after the last results."""
         status = self._handle.stop()
-        with self._writing:
-            if status.state in (RunState.FINISHED, RunState.STOPPED) and not was_cut_short(status):
-                self._save(status, self._result())
-        self._live.close()
-        lock.release_directory(self.home)
+        try:
+            with self._writing:
+                if status.state in (RunState.FINISHED, RunState.STOPPED) and not was_cut_short(status):
+                    self._save(status, self._result())
+        except OSError as error:
+            raise OuzelError(
+                f"the run is over, and its record cannot be written to {self.home}: {error.strerror}; run it again to compare it"
+            ) from error
+        finally:
+            self._live.close()
+            lock.release_directory(self.home)
         return status
 
     def end(self) -> Status:
