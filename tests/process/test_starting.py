@@ -56,6 +56,19 @@ def test_a_program_with_closed_standard_streams_answers(closed: str, tmp_path: P
     assert (tmp_path / "answer").read_text() == "[0, 1, 2]"
 
 
+def test_a_server_that_has_ended_leaves_no_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that starts run after run had two more files open with each, until they were collected."""
+    pipe = subprocess.PIPE
+    server = subprocess.Popen(["head", "-n", "1"], stdin=pipe, stdout=pipe)
+    monkeypatch.setattr(warm, "_waiting", [server])
+    LocalScheduler().on_kill()
+    assert server.returncode == 0
+    assert server.stdin is not None
+    assert server.stdout is not None
+    assert server.stdin.closed
+    assert server.stdout.closed
+
+
 def test_too_few_open_files_are_told_of_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = {"now": (24, 50)}
     monkeypatch.setattr(resource, "getrlimit", lambda which: allowed["now"])

@@ -78,6 +78,9 @@ class LocalScheduler:
         except subprocess.TimeoutExpired:
             self._server.kill()
             self._server.wait()
+        for pipe in filter(None, (self._server.stdin, self._server.stdout)):
+            with contextlib.suppress(OSError):  # what it was told last it has not read
+                pipe.close()
 
     def on_restart(self, container: int | None = None) -> None:
         """See Scheduler."""

@@ -91,4 +91,6 @@ def start_thread(thread: Thread) -> None:
     try:
         thread.start()
     except RuntimeError as error:
-        raise TopologyError(f"no more threads can be started; {RAISE_LIMIT}") from error
+        raise TopologyError(
+            f"no more threads can be started; {RAISE_LIMIT}, or allow more memory (`ulimit -v`)"
+        ) from error
