@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -95,6 +96,35 @@ def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: p
     machine.poll(1_200)
     assert machine.is_exhausted
     assert machine.finished
+
+
+def test_of_many_partitions_those_that_have_nothing_are_not_asked_for_each_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Thousands of followed files, each of which was asked before each batch of another, took hours."""
+    quiet, asked, read = [f"quiet{number}" for number in range(400)], Counter[str](), HandReader.read
+    source = Hand(*quiet, "busy")
+    machine = spout(source, rows=1)
+    for name in source.waiting:
+        source.waiting[name].append(NOON)
+    for at_ms in range(500):
+        machine.poll(at_ms)
+
+    def count_and_read(self: HandReader, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
+        asked[self.name] += 1
+        return read(self, rows, until)
+
+    monkeypatch.setattr(HandReader, "read", count_and_read)
+    for at_ms in range(1_000, 1_100):
+        source.waiting["busy"].append(NOON + timedelta(milliseconds=at_ms))
+        machine.poll(at_ms)
+    assert asked.pop("busy") == 100
+    assert set(asked.values()) == {3}
+    source.waiting["busy"].append(NOON + timedelta(hours=1))
+    source.waiting["quiet7"].append(NOON)
+    for at_ms in (1_100, 1_101, 1_102):
+        machine.poll(at_ms)
+    assert not source.waiting["quiet7"], "when nobody else has anything all are asked"
 
 
 def times(machine: SourceSpout, now_ms: float) -> tuple[datetime, TimeStatus] | None:

@@ -30,6 +30,10 @@ class Silence:
         self.since_ms += max(0.0, now_ms - self._asked_ms - ASKED_MS) if self.since_ms < now_ms else 0.0
         self.unreachable, self._asked_ms = unreachable, now_ms
 
+    def was_asked_within(self, ms: float, now_ms: float) -> bool:
+        """Whether it had nothing when it was asked so short a time ago."""
+        return self.since_ms is not None and now_ms - self._asked_ms < ms
+
     def on_paused(self, lasted_ms: float) -> None:
         """It was not asked for so long, by command: that is no silence of its own."""
         if self.since_ms is not None:

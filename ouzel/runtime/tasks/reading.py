@@ -18,6 +18,13 @@ NEW_PARTITIONS_MS = 2_000
 PartitionRead = tuple[PartitionProgress, ReadBatch | SkippedRange]
 """A batch of a partition, or a range of it that is skipped."""
 
+FEW = 32
+"""So many partitions are all asked for each batch, whether they had anything before or not."""
+
+REST_EACH_MS, REST_MS = 0.1, 250.0
+"""With more, those that had nothing rest so long for each there is, and at most so long: to ask thousands that have nothing for each batch
+takes far longer than to read it. It is less than the silence after which nothing is known of a partition."""
+
 
 class BatchReader:
     """The open partitions of one source task. `progress` has all of them, in the order in which they were found."""
@@ -27,7 +34,7 @@ class BatchReader:
         self.progress: list[PartitionProgress] = []
         self.grows = partitions.ways.grows
         self._unended = TurnQueue()
-        self._look_at = 0.0
+        self._look_at = self._rest_ms = 0.0
         self._open_more()
 
     @property
@@ -50,11 +57,14 @@ class BatchReader:
         Raises:
             ConnectorError: the source is gone or unreadable, or holds other rows than it did.
         """
+        count = len(self._unended)
         with closing(self._unended.in_turn()) as in_turn:
-            yield next((read for progress in in_turn if (read := self._read(progress, now_ms))), None)
+            read = next((read for progress in in_turn if (read := self._read(progress, now_ms))), None)
+            self._rest_ms = 0.0 if read is None or count <= FEW else min(REST_MS, REST_EACH_MS * count)
+            yield read
 
     def _read(self, progress: PartitionProgress, now_ms: float) -> PartitionRead | None:
-        if progress.linger.is_gathering(now_ms):
+        if progress.linger.is_gathering(now_ms) or progress.silence.was_asked_within(self._rest_ms, now_ms):
             return None
         with self._shell.outside():
             batch = progress.read(self._settings.batch_rows)
