@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -132,6 +133,9 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
 
 VALUE, FAILED = "value", "failed"
 
+SHOWN = 200
+"""Characters of a value that an error shows."""
+
 
 def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
     """The function's answer for whole columns, in the type that it declares.
@@ -142,17 +146,37 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
     import polars as pl
 
     columns = _of_one_length(series)
+    rows = len(columns[0])  # now, for what it is given it may change
     try:
         with in_user_code():  # Polars calls in threads of its own
             answer = python(*columns)
     except FAILURES as error:
         raise OuzelError(f"the function {called_name(python)} {_told(error)}") from error
-    if not isinstance(answer, pl.Series) or len(answer) != len(columns[0]):
+    if not isinstance(answer, pl.Series) or len(answer) != rows:
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
         raise OuzelError(
-            f"the function {called_name(python)} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
+            f"the function {called_name(python)} gave {given} for {rows} rows; return a Polars series of as many values"
         )
-    return answer.cast(kind)
+    try:
+        return _cast_whole(answer, kind)
+    except Exception as error:
+        given = f"a series of {answer.dtype} that is none of {kind}"
+        raise OuzelError(f"the function {called_name(python)} gave {given}: {str(error).splitlines()[0]}") from error
+
+
+def _cast_whole(answer: pl.Series, kind: pl.DataType) -> pl.Series:
+    """The series in the type, if that loses no part of a number, nor a time of day.
+
+    Raises:
+        Exception: it does, or the type takes no such values.
+    """
+    found = answer.cast(kind)
+    parts = (kind.is_integer() and answer.dtype.is_float()) or (kind.is_temporal() and answer.dtype.is_temporal())
+    if parts and kind != answer.dtype:
+        lost = (found.cast(answer.dtype) != answer).arg_true()
+        if len(lost):
+            raise ValueError(f"{answer[int(lost[0])]} would be cut to {found[int(lost[0])]}")
+    return found
 
 
 def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
@@ -165,12 +189,10 @@ def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) ->
         ]
     values, failed = [value for value, _ in answers], [problem for _, problem in answers]
     try:
-        column = column_of(VALUE, values, kind)
+        column = _declared(values, kind)
     except Exception:  # one of the values is of another type: each by itself says which
         problems = [_misfit(value, kind) for value in values]
-        column = column_of(
-            VALUE, [None if problem else one for one, problem in zip(values, problems, strict=True)], kind
-        )
+        column = _declared([None if problem else one for one, problem in zip(values, problems, strict=True)], kind)
         failed = [known or problem for known, problem in zip(failed, problems, strict=True)]
     return pl.DataFrame({VALUE: column, FAILED: pl.Series(failed, dtype=pl.String())}).to_struct()
 
@@ -192,10 +214,60 @@ def _told(error: BaseException) -> str:
 def _misfit(value: Any, kind: pl.DataType) -> str | None:
     """Why a value is none of the type, if it is not."""
     try:
-        column_of(VALUE, [value], kind)
+        _declared([value], kind)
     except Exception:
-        return f"gave {value!r}, which is no {kind}"
+        return f"gave {_shown(value)}, which is no {kind}"
     return None
+
+
+def _shown(value: Any) -> str:
+    """The beginning of how Python writes a value; of one that cannot be written its type."""
+    try:
+        written = repr(value)
+    except FAILURES:
+        return f"a {type(value).__name__}"
+    return written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+
+
+def _declared(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
+    """The values as a column of just that type: Polars takes the first value's word for some, and NULL for what it has no place for.
+
+    Raises:
+        Exception: see column_of; or one has a time zone, fields or keys that the type has not.
+    """
+    column = column_of(VALUE, [_as_declared(value, kind) for value in values], kind)
+    if column.dtype != kind:
+        raise TypeError(f"{column.dtype} is no {kind}")
+    return column
+
+
+def _as_declared(value: Any, kind: Any) -> Any:
+    """A dictionary as the entries of a map, an array of NumPy as a list, beside which Polars takes NULL too; anything else as it is.
+
+    Raises:
+        Exception: it has a time zone, fields or keys that the type has not.
+    """
+    import polars as pl
+
+    match value:
+        case dict() if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct) and _is_map(kind):
+            if None in value:
+                raise ValueError("None is no key of a MAP")
+            entry: dict[str, Any] = dict(kind.inner.to_schema())
+            column_of("key", list(value), entry["key"])  # inside a list Polars would make texts of numbers
+            column_of("value", list(value.values()), entry["value"])
+            return [{"key": key, "value": item} for key, item in value.items()]
+        case dict() if isinstance(kind, pl.Struct):
+            fields: dict[str, Any] = dict(kind.to_schema())
+            if further := value.keys() - fields.keys():
+                raise ValueError(f"it has no field {further}")
+            for name, of in fields.items():
+                column_of(name, [value.get(name)], of)
+        case datetime(tzinfo=tzinfo()) if isinstance(kind, pl.Datetime) and kind.time_zone is None:
+            raise ValueError("a TIMESTAMP has no time zone")
+        case _ if isinstance(kind, pl.List) and type(value).__name__ == "ndarray":
+            return value.tolist()
+    return value
 
 
 _ROWS_OF_VALUES = frozenset({"list", "tuple", "range", "ndarray", "Series", "NoneType"})
