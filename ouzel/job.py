@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
 from ouzel.compiler.depth import room_for_depth
-from ouzel.compiler.plan import Program, Scan, walk
+from ouzel.compiler.plan import Program, Scan, reads_for_itself, scans_in, walk
 from ouzel.compiler.plan.depth import refuse_deep_plans
 from ouzel.errors import QueryError
 from ouzel.planner.packing.plan import PackingPlan
@@ -157,7 +157,7 @@ def _check_inputs(program: Program, directory: Path) -> None:
     """
     from ouzel.connectors import load_function, reads_of
 
-    for scan in {node.table: node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)}.values():
+    for scan in {scan.table: scan for sink in program.sinks for scan in scans_in(walk(sink))}.values():
         refuses = reads_of(scan.connector, scan.table).refuses
         problem = load_function(scan.connector, refuses)(dict(scan.options), directory) if refuses else ""
         if problem:
@@ -214,9 +214,7 @@ def mark_sides(job: Job) -> Job:
     Raises:
         ConnectorError: one of them is not there.
     """
-    from ouzel.compiler.plan import SideJoin
-
-    reads = any(isinstance(node, SideJoin) for part in job.topology.components for node in part.chain)
+    reads = any(reads_for_itself(node) for part in job.topology.components for node in part.chain)
     if not reads or job.topology.sides:
         return job
     from ouzel.runtime.tasks.sides import with_contents

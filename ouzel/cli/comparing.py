@@ -19,7 +19,7 @@ from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.query import QuerySource
 from ouzel.cli.table import PIPE_WIDTH
-from ouzel.compiler.plan import Program, Reconcile, Scan, walk
+from ouzel.compiler.plan import Program, Reconcile, scans_in, walk
 from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.comparing.cut import Cut
 from ouzel.reconcile.recording.record import RECORD
@@ -145,7 +145,7 @@ def _read_to_the_stop(program: Program) -> Ranges:
     """The ranges of unbounded tables end where the user stops the run, which its record will say."""
     from ouzel.spark.io.bounds import never_ends
 
-    scans = [node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)]
+    scans = [scan for sink in program.sinks for scan in scans_in(walk(sink))]
     return {scan.table: {} for scan in scans if never_ends(scan)}
 
 

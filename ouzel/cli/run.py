@@ -23,7 +23,7 @@ from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.cli.values import printable
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.plan import Program, Scan, Sink
+from ouzel.compiler.plan import Program, Sink, scans_in
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
@@ -75,7 +75,7 @@ def warn_of_state(job: session.Job) -> None:
     from ouzel.connectors import reads_of
     from ouzel.explain.state import warn_of_growth
 
-    scans = [node for part in job.topology.components for node in part.chain if isinstance(node, Scan)]
+    scans = [scan for part in job.topology.components for scan in scans_in(part.chain)]
     endless = frozenset(
         scan.table for scan in scans if not reads_of(scan.connector, scan.table).bounded(dict(scan.options))
     )

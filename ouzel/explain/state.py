@@ -13,9 +13,9 @@ from ouzel.compiler.plan import (
     Join,
     Node,
     Over,
-    Scan,
     SetOperation,
     TopN,
+    scans_in,
     walk,
 )
 from ouzel.explain.wording import node_text
@@ -72,7 +72,7 @@ def list_growing(made: Topology) -> Iterator[tuple[Component, Node]]:
 def warn_of_growth(made: Topology, endless: frozenset[str]) -> Iterator[str]:
     """A sentence for each operator whose state grows as long as the `endless` tables that it reads do."""
     for component, node in list_growing(made):
-        tables = sorted({scan.table for scan in walk(node) if isinstance(scan, Scan)} & endless)
+        tables = sorted({scan.table for scan in scans_in(walk(node))} & endless)
         if tables:
             ways = "; or ".join(WAYS_OUT[type(node)])
             yield f"the state of {component.name} is {node.state_bound}, and grows as long as {', '.join(tables)} does: {ways}"

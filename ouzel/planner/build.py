@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import UNBOUNDED, ApplyPython, Node, Program, Scan, Served, SideJoin, Sink
+from ouzel.compiler.plan import UNBOUNDED, Program, Scan, Sink, scans_in
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut_components, keep_sinks
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
@@ -38,7 +38,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     parts = keep_sinks(cut, program.hints.placed, lambda part: parallelism_of(part, program.hints, settings))
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
-    calls_python = any(_calls_python(node) for part in parts for node in part.chain)
+    calls_python = any(node.calls_python for part in parts for node in part.chain)
     return Topology(settings.query_name or name, components, settings, bool(program.functions) or calls_python)
 
 
@@ -64,14 +64,10 @@ def _check_bounded(dag: Dag, settings: Settings) -> None:
             )
 
 
-def _calls_python(node: Node) -> bool:
-    return isinstance(node, ApplyPython) or (isinstance(node, SideJoin) and isinstance(node.right, Served))
-
-
 def _check_asked(dag: Dag) -> None:
     """A table that is asked by key is no stream."""
-    for node in dag.streams():
-        if isinstance(node, Scan) and node.traits.asked is not None:
+    for node in scans_in(dag.streams()):
+        if node.traits.asked is not None:
             raise NotSupported(
                 f"table '{node.table}' can be asked by key, and not be read as a stream",
                 instead=f"write JOIN {node.table} FOR SYSTEM_TIME AS OF PROCTIME() ON ..., or ask a batch job",

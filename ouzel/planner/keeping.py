@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Program, Scan, keeps_rows, streamed
+from ouzel.compiler.plan import AssignWindow, Node, Program, Scan, keeps_rows, streamed
 
 WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
@@ -78,7 +78,7 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         return
     if isinstance(node, AssignWindow) and awaited and below is not None:
         below, awaited = (Windows(node.size_us, node.grid_us, node.offset_us), *below), False
-    elif isinstance(node, Aggregate) and node.window is not None:
+    elif node.closes_windows:
         awaited = True
     elif keeps_rows(node):
         below = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from dataclasses import replace
 
 from ouzel.compiler.expressions import Column, columns
-from ouzel.compiler.plan import Join, JoinKind, Node, Program, Project, Scan, SideJoin, describe_moving, walk
+from ouzel.compiler.plan import Join, JoinKind, Node, Program, Project, Scan, SideJoin, describe_moving, scans_in, walk
 from ouzel.planner.rules.dag import Dag
 
 SMALL_BYTES = 10 << 20
@@ -44,14 +44,14 @@ def _beside(join: Join) -> SideJoin:
 
 
 def _is_endless(node: Node) -> bool:
-    return any(isinstance(below, Scan) and not below.traits.bounded for below in walk(node))
+    return any(not scan.traits.bounded for scan in scans_in(walk(node)))
 
 
 def _is_small(node: Node, size_of: SizeOf, hinted: Set[str]) -> bool:
     """Whether it is small tables at rest and columns of theirs, so that no row of it can fail to be computed."""
     if describe_moving(node) or not all(map(_hands_on, walk(node))):
         return False
-    sizes = [None if below.table in hinted else size_of(below) for below in walk(node) if isinstance(below, Scan)]
+    sizes = [None if scan.table in hinted else size_of(scan) for scan in scans_in(walk(node))]
     return bool(sizes) and all(size is not None for size in sizes) and sum(filter(None, sizes)) <= SMALL_BYTES
 
 

@@ -14,7 +14,6 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Node,
     Project,
-    Scan,
     Sink,
     WindowKind,
     walk,
@@ -138,7 +137,7 @@ def stored_columns(sink: Sink) -> StoreColumns:
 
 def _is_plain(aggregate: Aggregate) -> bool:
     """Whether each row that it adds up comes of one row of a table."""
-    return all(node.is_rowwise or isinstance(node, Scan) for node in walk(aggregate) if node is not aggregate)
+    return all(node.is_rowwise or not node.inputs for node in walk(aggregate) if node is not aggregate)
 
 
 def _columns(sink: Sink, aggregate: Aggregate, windows: AssignWindow, names: Mapping[str, str]) -> StoreColumns:

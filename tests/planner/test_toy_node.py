@@ -69,6 +69,9 @@ class FirstByKey(SameColumns):
 
     is_rowwise = False
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     waits = (False,)
     accepts = (APPENDS,)
     changelog = Changelog.APPEND
@@ -170,6 +173,10 @@ class Known(Node):
 
     is_rowwise = False
     meets_other_rows = "Known"
+    joins_rows = False
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     waits = (False, False)
     accepts = (APPENDS, APPENDS)
     changelog = Changelog.APPEND

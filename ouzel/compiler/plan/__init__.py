@@ -39,6 +39,7 @@ from ouzel.compiler.plan.base import (
     names_at_top,
     names_below,
     needs_routing,
+    reads_for_itself,
     streamed,
     walk,
 )
@@ -57,7 +58,7 @@ from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode
-from ouzel.compiler.plan.sources import Scan, Watermark
+from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
@@ -143,6 +144,8 @@ __all__ = [
     "names_below",
     "needed_columns",
     "needs_routing",
+    "reads_for_itself",
+    "scans_in",
     "streamed",
     "walk",
 ]

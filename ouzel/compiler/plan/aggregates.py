@@ -156,6 +156,7 @@ class Aggregate(Unary, DropsLate):
 
     is_rowwise = False
     meets_other_rows = ""
+    calls_python = False
 
     @property
     def routing_keys(self) -> tuple[str, ...]:
@@ -173,8 +174,12 @@ class Aggregate(Unary, DropsLate):
         return (self.window is not None or self.lifetime is not None or self.emit.rule is EmitRule.WATERMARK,)
 
     @property
-    def drops_late(self) -> bool:
+    def closes_windows(self) -> bool:
         return self.window is not None
+
+    @property
+    def drops_late(self) -> bool:
+        return self.closes_windows
 
     @property
     def time_column(self) -> str | None:
@@ -273,6 +278,9 @@ class PartialAggregate(Unary):
 
     is_rowwise = False
     meets_other_rows = ""
+    calls_python = False
+    closes_windows = False
+    drops_late = False
     distribution = (ANY,)
 
     @property
@@ -334,6 +342,15 @@ class FinalAggregate(Unary):
 
     is_rowwise = False
     meets_other_rows = ""
+    calls_python = False
+
+    @property
+    def closes_windows(self) -> bool:
+        return self.aggregate.closes_windows
+
+    @property
+    def drops_late(self) -> bool:
+        return self.aggregate.drops_late
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

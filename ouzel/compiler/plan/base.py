@@ -137,6 +137,26 @@ class Node(ABC):
 
     @property
     @abstractmethod
+    def joins_rows(self) -> bool:
+        """Whether a row of the output is made of rows of several inputs."""
+
+    @property
+    @abstractmethod
+    def closes_windows(self) -> bool:
+        """Whether each row of the output is of all rows of one window of event time."""
+
+    @property
+    @abstractmethod
+    def drops_late(self) -> bool:
+        """Whether it waits for a watermark, so that a row can come too late and is dropped."""
+
+    @property
+    @abstractmethod
+    def calls_python(self) -> bool:
+        """Whether its tasks call a function of the user's own, apart from those in expressions, which stand in `Program.functions`."""
+
+    @property
+    @abstractmethod
     def distribution(self) -> tuple[Distribution, ...]:
         """How each input must be spread over the node's tasks."""
 
@@ -242,6 +262,9 @@ class Leaf(Node):
         return ()
 
     meets_other_rows = ""
+    joins_rows = False
+    closes_windows = False
+    drops_late = False
     distribution = ()
     waits = ()
     accepts = ()
@@ -252,6 +275,8 @@ class Unary(Node):
     """A node that reads one other."""
 
     input: Node
+
+    joins_rows = False
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -268,6 +293,8 @@ class RowWise(Unary):
 
     is_rowwise = True
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
     distribution = (ANY,)
     accepts = (WEIGHTED,)
 
@@ -313,6 +340,11 @@ def streamed(node: Node) -> tuple[Node, ...]:
     return tuple(upstream for upstream, spread in pairs if spread.kind is not DistributionKind.OWN)
 
 
+def reads_for_itself(node: Node) -> bool:
+    """Whether each of the node's tasks reads an input for itself, which reaches it by no stream."""
+    return len(streamed(node)) < len(node.inputs)
+
+
 def needs_routing(node: Node) -> bool:
     """Whether the node needs certain rows of an input in one task: what makes its rows elsewhere sends them to where they belong."""
     return any(spread.kind not in (DistributionKind.ANY, DistributionKind.OWN) for spread in node.distribution)
@@ -320,7 +352,7 @@ def needs_routing(node: Node) -> bool:
 
 def keeps_rows(node: Node) -> bool:
     """Whether the node keeps anything of what comes by its streams: what its tasks read for themselves they can read again."""
-    return bool(node.state_bound) and len(streamed(node)) == len(node.inputs)
+    return bool(node.state_bound) and not reads_for_itself(node)
 
 
 def identity_origins(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:

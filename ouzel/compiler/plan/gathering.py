@@ -29,6 +29,9 @@ class Gather(SameColumns):
 
     is_rowwise = False
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     distribution = (SINGLE,)
     waits = (False,)
     accepts = (WEIGHTED,)

@@ -110,6 +110,10 @@ class Join(Node):
 
     is_rowwise = False
     meets_other_rows = "joins"
+    joins_rows = True
+    closes_windows = False
+    drops_late = False
+    calls_python = False
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

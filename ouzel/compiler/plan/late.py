@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,11 +15,6 @@ class DropsLate(Node):
     """Family of the nodes that may drop a row as late. `late` are, of each input, the columns in which LateRows shows such rows."""
 
     late: tuple[tuple[str, ...], ...] = field(default=(), kw_only=True)
-
-    @property
-    @abstractmethod
-    def drops_late(self) -> bool:
-        """Whether it waits for a watermark, so that a row can come too late."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +53,9 @@ class LateRows(Unary):
 
     is_rowwise = False
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     distribution = (ANY,)
     waits = (True,)
     time_column = None

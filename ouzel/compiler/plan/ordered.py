@@ -60,6 +60,8 @@ class Ordered(Unary):
         return (predicate,) if read and read <= exact else None
 
     is_rowwise = False
+    closes_windows = False
+    calls_python = False
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -112,6 +112,7 @@ class ApplyPython(RowWise):
         return (predicate,) if read and read <= self.origins.keys() else None
 
     waits = (False,)
+    calls_python = True
 
     @property
     def time_column(self) -> str | None:

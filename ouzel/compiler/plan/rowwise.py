@@ -40,6 +40,7 @@ class Project(RowWise):
         return (substitute(predicate, values),) if all(map(is_trivial, values.values())) else None
 
     waits = (False,)
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:
@@ -87,6 +88,7 @@ class Filter(SameColumns, RowWise):
         return (predicate,)
 
     waits = (False,)
+    calls_python = False
 
     @property
     def label(self) -> str:
@@ -131,6 +133,7 @@ class Unnest(RowWise):
         return (predicate,) if columns_of(predicate) <= self.origins.keys() else None
 
     waits = (False,)
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:

@@ -37,6 +37,7 @@ class Served(Leaf):
         return None
 
     is_rowwise = False
+    calls_python = True
     time_column = None
     changelog = Changelog.APPEND
 

@@ -37,6 +37,7 @@ class AssignSession(AddsWindow, DropsLate):
 
     is_rowwise = False
     meets_other_rows = "session windows"
+    closes_windows = False
     drops_late = True
 
     @property

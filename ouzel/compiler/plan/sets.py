@@ -63,6 +63,10 @@ class Union(Node):
         return zip(self.schema.names, branch.schema.names, strict=True)
 
     is_rowwise = True
+    joins_rows = False
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     meets_other_rows = ""
 
     @property
@@ -154,6 +158,10 @@ class SetOperation(Node):
         return (predicate, predicate)
 
     is_rowwise = False
+    joins_rows = False
+    closes_windows = False
+    drops_late = False
+    calls_python = False
 
     @property
     def meets_other_rows(self) -> str:

@@ -37,6 +37,10 @@ class SideJoin(Join):
     distribution = (ANY, OWN)
 
     @property
+    def calls_python(self) -> bool:  # type: ignore[override]
+        return any(node.calls_python for node in walk(self.right))
+
+    @property
     def takes_conditions(self) -> bool:
         """Not if it is asked: by the one key."""
         return super().takes_conditions and not self.asked

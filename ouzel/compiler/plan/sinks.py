@@ -125,6 +125,9 @@ class Sink(SameColumns):
 
     is_rowwise = False
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
+    calls_python = False
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.catalog import SourceTraits
@@ -43,6 +44,7 @@ class Scan(Leaf):
         return None
 
     is_rowwise = False
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:
@@ -76,6 +78,11 @@ class Scan(Leaf):
         return (self.table, column, self.columns[column].type, dict(self.metadata).get(column))
 
 
+def scans_in(nodes: Iterable[Node]) -> list[Scan]:
+    """The tables that are read among these nodes."""
+    return [node for node in nodes if isinstance(node, Scan)]
+
+
 @dataclass(frozen=True)
 class Watermark(SameColumns, RowWise):
     """From here on `column` is event time; the watermark is the largest `expression` seen, per partition of the source.
@@ -97,6 +104,7 @@ class Watermark(SameColumns, RowWise):
         return (predicate,)
 
     waits = (False,)
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:

@@ -47,6 +47,7 @@ class TopN(Ordered):
         return (self.lifetime is not None,)
 
     meets_other_rows = ""
+    drops_late = False
     time_column = None
     accepts = (WEIGHTED,)
     changelog = Changelog.RETRACT
@@ -109,6 +110,9 @@ class PartialTopN(SameColumns):
 
     is_rowwise = False
     meets_other_rows = ""
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     distribution = (ANY,)
     waits = (False,)
     accepts = (APPENDS,)

@@ -45,6 +45,7 @@ class AddsWindow(Unary):
         return self.with_inputs(inputs)
 
     waits = (True,)
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
+from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, scans_in, walk
 from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
@@ -71,7 +71,7 @@ def batch_of(job: Job, sink: Sink, ranges: Ranges, shed: Shed = NOTHING_SHED) ->
         NotSupported: a table has no end, or something has no Spark form.
     """
     program = replace(job.program, sinks=(sink,))
-    tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
+    tables = {scan.table for scan in scans_in(walk(sink))}
     made = batch_run(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
     return replace(made, offsets=leave_out(made.offsets, shed))
 

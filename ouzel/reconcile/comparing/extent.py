@@ -60,12 +60,12 @@ def extent(sink: Sink) -> Extent | None:
 
 def has_windows(sink: Sink) -> bool:
     """Whether its rows are made in windows, whether or not they say in which."""
-    return any(isinstance(node, Aggregate) and node.window is not None for node in walk(sink))
+    return any(node.closes_windows for node in walk(sink))
 
 
 def has_joins(sink: Sink) -> bool:
     """Whether any of its rows are made of rows of several tables."""
-    return any(isinstance(node, Join) for node in walk(sink))
+    return any(node.joins_rows for node in walk(sink))
 
 
 def _is_time(kind: DataType) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.plan import Scan, SideJoin, Sink, walk
+from ouzel.compiler.plan import SideJoin, Sink, scans_in, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.reconcile.comparing.spelling import misspelt
@@ -34,7 +34,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
             "the two differ nobody knows which is right",
             instead="reconcile what the lookup reads, in a query without it",
         )
-    scans = {node.table: node for node in walk(sink) if isinstance(node, Scan)}
+    scans = {scan.table: scan for scan in scans_in(walk(sink))}
     ranges = {table: parts for table, parts in record.ranges.items() if table in scans}
     read = {name for parts in ranges.values() for name in parts}
     files = read | {name.rpartition("#")[0] for name in read}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal
-from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Scan, Sink, Watermark, walk
+from ouzel.compiler.plan import AssignWindow, Node, Sink, Watermark, scans_in, walk
 from ouzel.reconcile.comparing.cut import EARLIEST_US, Cut
 from ouzel.reconcile.comparing.extent import WINDOW_TIME_US, Extent, extent
 from ouzel.reconcile.recording.record import RunRecord
@@ -97,12 +97,12 @@ def delays(sink: Sink) -> Mapping[str, int] | None:
     for node in walk(sink):
         if isinstance(node, Watermark):
             delay = _delay(node.expression, node.column)
-            tables = {scan.table for scan in walk(node.input) if isinstance(scan, Scan)}
+            tables = {scan.table for scan in scans_in(walk(node.input))}
             if delay is None or len(tables) != 1:
                 return None
             (table,) = tables
             found[table] = max(delay, found.get(table, delay))
-    return found if all(node.table in found for node in walk(sink) if isinstance(node, Scan)) else None
+    return found if all(scan.table in found for scan in scans_in(walk(sink))) else None
 
 
 def _delay(expression: Expression, column: str) -> int | None:
@@ -121,7 +121,7 @@ def _reach_us(sink: Sink, found: Extent) -> int | None:
     tops = {id(window): window for window in found.windows}
     below = {id(node): node for top in tops.values() for node in walk(top)}
     known = all(_computes_in_time(node) for node in below.values())
-    if not known or any(isinstance(node, Scan) and id(node) not in below for node in walk(sink)):
+    if not known or any(id(scan) not in below for scan in scans_in(walk(sink))):
         return None
     inner = [node for key, node in below.items() if isinstance(node, AssignWindow) and key not in tops]
     return sum(node.size_us + WINDOW_TIME_US for node in inner)
@@ -129,5 +129,4 @@ def _reach_us(sink: Sink, found: Extent) -> int | None:
 
 def _computes_in_time(node: Node) -> bool:
     """Whether it needs no rows but those of the time that it gives, or of a window."""
-    windowed = isinstance(node, Aggregate) and node.window is not None
-    return not node.meets_other_rows and (node.is_rowwise or windowed or isinstance(node, Scan))
+    return not node.meets_other_rows and (node.is_rowwise or node.closes_windows or not node.inputs)

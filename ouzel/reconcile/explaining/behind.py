@@ -76,6 +76,9 @@ class WatermarkBefore(Unary):
 
     is_rowwise = False
     meets_other_rows = "late rows"
+    closes_windows = False
+    drops_late = False
+    calls_python = False
     distribution = (ANY,)
     waits = (False,)
     accepts = (APPENDS,)

@@ -76,6 +76,9 @@ class ExcludeLateRows(SameColumns):
 
     is_rowwise = False
     meets_other_rows = "late rows"
+    closes_windows = False
+    drops_late = False
+    calls_python = False
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -15,17 +15,12 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.plan import (
     INPUT,
     Aggregate,
-    AsofJoin,
-    AssignSession,
-    DropsLate,
     Emit,
     EmitRule,
     FinalAggregate,
-    IntervalJoin,
     Join,
     LateRows,
     Node,
-    Over,
     Program,
     Sink,
     keeps_rows,
@@ -56,9 +51,6 @@ GROUP = "_late_"
 
 LATE_ROWS, LOOSE, DROPPED = "late_rows", "loose", "dropped"
 """Columns of such groups: how many rows were dropped; whether some are only counted; the lines that tell of them."""
-
-_DROPPING = (Aggregate, AssignSession, IntervalJoin, AsofJoin)
-"""The classes of nodes that drop rows as late, whatever else they are."""
 
 LINES = 100
 """Dropped rows that are kept with a difference, and that are shown of each component."""
@@ -119,7 +111,7 @@ def droppers(
         _dropper(component, port, made, node, places[id(node)], int(rows), added_up, late, spark)
         for component, made, node in by_component(program, topology)
         for dropped_by, port, rows, added_up in counts
-        if component == dropped_by and id(node) in places and isinstance(node, DropsLate) and node.drops_late
+        if component == dropped_by and id(node) in places and node.drops_late
     )
 
 
@@ -152,7 +144,7 @@ def _reader(node: Node, port: int | None) -> Aggregate:
 def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Node]]:
     """Each node of the query that drops late rows, with its component. Both lists are in the same order: planner rules keep it."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
-    made = [(name, head) for name, head in heads if isinstance(head, FinalAggregate) or _drops_late(head)]
+    made = [(name, head) for name, head in heads if _may_drop(head)]
     for (name, head), node in zip(made, _dropping(*program.sinks), strict=True):
         yield name, head, node
 
@@ -179,12 +171,12 @@ def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[
 
 
 def _dropping(*sinks: Sink) -> list[Node]:
-    return [node for node in Dag(sinks).nodes() if _drops_late(node)]
+    return [node for node in Dag(sinks).nodes() if _may_drop(node)]
 
 
-def _drops_late(node: Node) -> bool:
-    """Whether the node drops late rows; an OVER does if its rows wait for the watermark."""
-    return isinstance(node, _DROPPING) or (isinstance(node, Over) and node.closes is not None)
+def _may_drop(node: Node) -> bool:
+    """Whether the node drops late rows, or is an aggregate, which may make a sink's rows though it drops none."""
+    return node.drops_late or isinstance(node, Aggregate | FinalAggregate)
 
 
 def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.plan import Scan, Sink, walk
+from ouzel.compiler.plan import Sink, scans_in, walk
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.connectors import reads_of
 from ouzel.reconcile.comparing.cut import EARLIEST_US
@@ -86,7 +86,7 @@ def _went_on(sink: Sink, record: RunRecord) -> str:
 def _shed(sink: Sink, record: RunRecord, home: Path) -> str:
     """Only tables shed that were told to, and no more than was counted."""
     shed = read_shed(home)
-    for scan in (node for node in walk(sink) if isinstance(node, Scan) and node.table in shed):
+    for scan in (scan for scan in scans_in(walk(sink)) if scan.table in shed):
         if reads_of(scan.connector, scan.table).sheds(dict(scan.options)) is None:
             return f"tells of records of '{scan.table}', and that table sheds none"
     told = sum(end - start for parts in shed.values() for spans in parts.values() for start, end in spans)

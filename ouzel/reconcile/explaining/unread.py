@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ouzel.compiler.plan import Scan, Sink, walk
+from ouzel.compiler.plan import Scan, Sink, scans_in, walk
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.reading import Partition, ReadBatch, Source
 from ouzel.reconcile.recording.record import Marks, RunRecord
@@ -30,7 +30,7 @@ class Unread:
 
 def find_unread(sink: Sink, record: RunRecord, directory: Path) -> Unread:
     """What a run has not read of the tables that can tell; relative paths start at `directory`. One that was stopped may lack the ends."""
-    scans = {node.table: node for node in walk(sink) if isinstance(node, Scan) and node.table in record.ranges}
+    scans = {scan.table: scan for scan in scans_in(walk(sink)) if scan.table in record.ranges}
     partly = [
         scan
         for scan in scans.values()

@@ -14,7 +14,7 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, TypeVar
 
 from ouzel import session
-from ouzel.compiler.plan import Scan, walk
+from ouzel.compiler.plan import Scan, scans_in, walk
 from ouzel.connectors import reads_of
 from ouzel.errors import OuzelError, QueryError, TopologyError
 from ouzel.planner.topology import Topology
@@ -292,7 +292,7 @@ def _result_table(job: session.Job) -> ResultTable | None:
 
 def _tables(topology: Topology) -> dict[str, str]:
     """Spout -> the table that it reads."""
-    return {part.name: node.table for part in topology.components for node in part.chain if isinstance(node, Scan)}
+    return {part.name: scan.table for part in topology.components for scan in scans_in(part.chain)}
 
 
 def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
@@ -306,7 +306,7 @@ def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> di
 
 def _scans(job: session.Job) -> dict[str, Scan]:
     """The tables that are read, by name."""
-    return {node.table: node for sink in job.program.sinks for node in walk(sink) if isinstance(node, Scan)}
+    return {scan.table: scan for sink in job.program.sinks for scan in scans_in(walk(sink))}
 
 
 def _files_read(scans: Mapping[str, Scan], ranges: Ranges) -> list[str]:

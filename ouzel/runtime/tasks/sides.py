@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.compiler.plan import Node, Scan, Served, SideJoin, Union, walk
+from ouzel.compiler.plan import Node, Scan, Served, SideJoin, Union, scans_in, walk
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.types import to_polars
 from ouzel.connectors import load_function, open_source, reads_of
@@ -57,7 +57,7 @@ def with_contents(topology: Topology, directory: Path) -> Topology:
 def side_tables(nodes: Iterator[Node]) -> list[Scan]:
     """The tables that the tasks of these nodes read whole for themselves."""
     joins = [node for node in nodes if isinstance(node, SideJoin) and not node.asked]
-    return [scan for node in joins for scan in walk(node.right) if isinstance(scan, Scan)]
+    return [scan for node in joins for scan in scans_in(walk(node.right))]
 
 
 def content_of(scan: Scan, directory: Path) -> Digests:
@@ -119,7 +119,7 @@ def _rows(node: Node, seed: int, rows_of: RowsOf) -> Iterator[pl.DataFrame]:
             made = operator.process(frame)
             if operator.refused:
                 row = operator.refused[0]
-                tables = ", ".join(scan.table for scan in walk(node) if isinstance(scan, Scan))
+                tables = ", ".join(scan.table for scan in scans_in(walk(node)))
                 raise ConnectorError(f"a row of table '{tables}' cannot be computed: {row.reason}: {row.row}")
             if made is not None:
                 yield made

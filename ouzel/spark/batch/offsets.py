@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ouzel.compiler.plan import Node, Program, Scan, walk
+from ouzel.compiler.plan import Node, Program, Scan, scans_in, walk
 from ouzel.connectors import load_function, reads_of
 from ouzel.connectors.reading import SourceRequest
 from ouzel.errors import OuzelError
@@ -43,7 +43,7 @@ def select_needed(program: Program, directory: Path, offsets: Ranges) -> dict[st
     Raises:
         OuzelError: they speak of a table that the query does not read.
     """
-    scans = {node.table: node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)}
+    scans = {scan.table: scan for sink in program.sinks for scan in scans_in(walk(sink))}
     for table in offsets:
         if table not in scans:
             raise OuzelError(

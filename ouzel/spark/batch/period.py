@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from ouzel.compiler.catalog import ONE_ROW
 from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, walk
+from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, scans_in, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
 from ouzel.connectors import reads_of
 from ouzel.connectors.options import timestamp_us
@@ -87,7 +87,7 @@ def program_within(program: Program, period: Period) -> Program:
             instead="leave them out, and say in a WHERE which rows of the answer to keep",
         )
     wanted = _find_wanted(program, period)
-    marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
+    marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in scans_in(walk(mark))}
     made: dict[tuple[int, Period], Node] = {}
     for node in Dag(program.sinks).nodes():
         table = _cut(node, _widest(wanted[id(node)]), marked.get(id(node))) if isinstance(node, Scan) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.compiler.plan import Program, Scan, walk
+from ouzel.compiler.plan import Program, Scan, scans_in, walk
 from ouzel.connectors import reads_of
 from ouzel.connectors.base import Options
 from ouzel.errors import NotSupported
@@ -19,7 +19,7 @@ def check_ends(program: Program, offsets: Ranges) -> None:
     Raises:
         NotSupported: one does not; the text says what to write.
     """
-    scans = {id(node): node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)}
+    scans = {id(scan): scan for sink in program.sinks for scan in scans_in(walk(sink))}
     for scan in scans.values():
         if scan.table not in offsets:
             _check_end(scan)

@@ -12,7 +12,7 @@ from symtable import symtable
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Node, Program, Scan, Sink
+from ouzel.compiler.plan import Node, Program, Scan, Sink, scans_in
 from ouzel.errors import OuzelError
 from ouzel.spark.lowering.batch_nodes import FrameNames, lower_batch
 from ouzel.spark.lowering.batch_plan import batch_plan
@@ -65,7 +65,7 @@ def spark_job(
         NotSupported: a source, sink or expression has no Spark form; the text names it.
     """
     dag = batch_plan(program)
-    scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
+    scans = {scan.table: scan for scan in scans_in(dag.nodes())}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
         body = write_function(dag, partial(_lower, ours), program.text if query else "")

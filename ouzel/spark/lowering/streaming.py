@@ -114,7 +114,7 @@ def _refuse_by_place(node: Node) -> None:
 
 def _refuse_timed_python(node: Node) -> None:
     """Spark forgets which column is the event time where Python makes new rows."""
-    if not isinstance(node, Aggregate) or not node.window:
+    if not node.closes_windows:
         return
     step = next((below.steps[-1] for below in walk(node) if isinstance(below, ApplyPython)), None)
     if step is not None:

@@ -96,6 +96,7 @@ class StreamingStep(RowWise):
         return None
 
     waits = (False,)
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:
@@ -187,6 +188,7 @@ class MicroBatch(Leaf):
         return None
 
     is_rowwise = False
+    calls_python = False
 
     @property
     def time_column(self) -> str | None:

@@ -47,7 +47,7 @@ ROWS = "$rows"
 
 def in_time(dag: Dag) -> Dag:
     """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
-    windowed = [node for node in dag.nodes() if isinstance(node, Aggregate) and node.window]
+    windowed = [node for node in dag.nodes() if node.closes_windows]
     waited = {id(node) for top in windowed for node in walk(top) if isinstance(node, Watermark)}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
     inner = {id(node) for top in aggregates(dag) for node in walk(top) if node is not top}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ouzel.compiler.plan import Aggregate, DropsLate, Emit, EmitRule, Gather, Node, walk
+from ouzel.compiler.plan import Aggregate, Emit, EmitRule, Gather, Node, walk
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.emit_clause import EmitClause
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -73,7 +73,7 @@ class Emission:
             return self._gathered(relation)
         if not self.clause.closing or self.aggregates:
             return relation
-        if not any(isinstance(node, DropsLate) and node.drops_late for node in walk(relation.node)):
+        if not any(node.drops_late for node in walk(relation.node)):
             raise self.source.error(
                 f"EMIT {EmitRule.WATERMARK.value} has nothing to hold back: nothing in this query waits for a watermark",
                 self.clause.span,

@@ -9,7 +9,7 @@ from sqlglot import exp
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.expressions import Call, Column, Expression, conjunction, conjuncts
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import Join, JoinKind, Node, Scan, SideJoin, walk
+from ouzel.compiler.plan import Join, JoinKind, Node, Scan, SideJoin, scans_in, walk
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import of_join
 from ouzel.compiler.sql.queries.joins import UNDATED, apart, keyed
@@ -98,7 +98,7 @@ def bind_lookup(source: QueryText, join: exp.Join, left: Relation, right: Relati
 
 def _scan_of(source: QueryText, join: exp.Join, right: Relation) -> Scan:
     nodes = list(walk(right.node))
-    scans = [node for node in nodes if isinstance(node, Scan)]
+    scans = scans_in(nodes)
     if len(scans) == 1 and scans[0].traits.asked and all(node.is_rowwise or node is scans[0] for node in nodes):
         return scans[0]
     name = right.columns[0].table if right.columns else "this table"

@@ -35,7 +35,7 @@ class LateTable:
             QueryError: no row can be late, or the late rows do not fit the table.
         """
         known = {id(node) for other in others for node in walk(other.node)}
-        droppers = [node for node in walk(relation.node) if _drops(node) and id(node) not in known]
+        droppers = [node for node in walk(relation.node) if node.drops_late and id(node) not in known]
         if not droppers:
             raise self.source.error(
                 "LATE INTO has nothing to take: no row comes too late for this query",
@@ -57,7 +57,8 @@ class LateTable:
         inputs = tuple(self._show(below, droppers, made) for below in node.inputs)
         same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
         new = node if same else node.with_inputs(inputs)
-        if id(node) in droppers and isinstance(new, DropsLate):
+        if id(node) in droppers:
+            assert isinstance(new, DropsLate), f"{type(node).__name__} drops late rows, and has no place for them"
             new = replace(new, late=tuple(tuple(self._found(below).values()) for below in inputs))
         made[id(node)] = new
         return new
@@ -117,7 +118,3 @@ def _written_names(below: Node) -> list[str]:
         if isinstance(value, Column) and re.fullmatch(rf"{re.escape(value.name)}\d+", name):
             names[place] = value.name
     return names
-
-
-def _drops(node: Node) -> bool:
-    return isinstance(node, DropsLate) and node.drops_late

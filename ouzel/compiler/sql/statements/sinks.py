@@ -16,7 +16,6 @@ from ouzel.compiler.plan import (
     Node,
     Over,
     Project,
-    Scan,
     SideJoin,
     Sink,
     SinkMode,
@@ -25,6 +24,7 @@ from ouzel.compiler.plan import (
     choose_mode,
     keeps_rows,
     names_at_top,
+    scans_in,
     streamed,
     walk,
 )
@@ -256,7 +256,7 @@ def _refuse_changes(source: QueryText, statement: Insert, table: Table, relation
         what = "a row of OVER changes when others come"
         way = "use OVER (ORDER BY the event time) with frames that look back, or a window of time, or "
     else:
-        tables = (node.table for node in walk(relation.node) if isinstance(node, Scan) and node.retracts)
+        tables = (scan.table for scan in scans_in(walk(relation.node)) if scan.retracts)
         what, way = f"{next(tables)} takes rows back", ""
     if MERGED in dict(table.options):
         other = f"leave '{MERGED}' out of {table.name}, so that its rows are replaced"
