@@ -9,6 +9,7 @@ OuzelError
     BadRecord           one input record cannot be read or computed: names where it is
   StateError            kept state cannot be used again: names the file or the operator, and why
   TopologyError         a running topology failed: names the component and the cause
+  SubmissionError       a command does not fit how a submitted topology stands: says how that is
 """
 
 from __future__ import annotations
@@ -111,3 +112,7 @@ class StateError(OuzelError):
 
 class TopologyError(OuzelError):
     """A running topology failed; the text names the component and the cause."""
+
+
+class SubmissionError(OuzelError):
+    """A command does not fit how a submitted topology stands, or there is none of that name."""

@@ -13,7 +13,7 @@ from enum import IntEnum
 import typer
 
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.errors import OuzelError, PlanError, QueryError
+from ouzel.errors import OuzelError, PlanError, QueryError, SubmissionError
 
 
 class Exit(IntEnum):
@@ -63,7 +63,7 @@ def _printable_lines(text: str) -> str:
 def describe_error(error: BaseException) -> tuple[Exit, str]:
     """Exit code and text for an error."""
     match error:
-        case QueryError() | PlanError():
+        case QueryError() | PlanError() | SubmissionError():
             return Exit.WRONG_QUERY, str(error)
         case OuzelError():
             return Exit.FAILED, str(error)
