@@ -50,6 +50,7 @@ from ouzel.runtime.wire.stream import Frame
 
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine
+    from ouzel.runtime.tasks.context import Results
 
 _SWITCH_S = 0.0005
 _SLOW_MS = 5_000.0
@@ -328,6 +329,15 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     leave(0)
 
 
+def _take_results(job: RunDescription, task: Task) -> Results:
+    """What takes the result's batches of a task: the client, or files that whoever likes reads."""
+    if job.results is None:
+        return ResultSender(job.home, task.id).write
+    from ouzel.runtime.process.kept_results import ResultKeeper
+
+    return ResultKeeper(job.results / f"task-{task.id:05}").write
+
+
 def _make(
     job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int, shell: Shell
 ) -> TaskMachine:
@@ -337,7 +347,7 @@ def _make(
     from ouzel.runtime.tasks.journal import FileJournal
 
     local = frozenset(one.id for one in job.tasks_in(container))
-    results = ResultSender(job.home, task.id).write
+    results = _take_results(job, task)
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
     in_flight, found = FileNote(here / f"in-flight-{task.id}"), FoundInFiles(job.home)

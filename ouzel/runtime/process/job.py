@@ -37,7 +37,8 @@ from ouzel.runtime.protocol.cluster.placement import Placement
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
-_DESCRIPTION, _PROGRAM = "topology", "program"
+KEY, PROGRAM = "key", "program"
+_DESCRIPTION = "topology"
 _loads = False
 
 
@@ -52,6 +53,7 @@ class RunDescription:
         topology: the whole; as processes load it, its outline (see `outline`).
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
+        results: where the result is kept; None if a client takes it.
     """
 
     id: str
@@ -61,6 +63,7 @@ class RunDescription:
     packing: PackingPlan
     tcp: bool = False
     detached: bool = False
+    results: Path | None = None
 
     @property
     def placement(self) -> Placement:
@@ -103,10 +106,15 @@ class RunDescription:
             raise TopologyError(
                 _unsendable(self.topology) or f"the topology cannot be sent to its tasks: {error}"
             ) from error
-        self._sign(_PROGRAM, pickle.dumps((list(path), program)))
-        self._sign(_DESCRIPTION, pickle.dumps(replace(self, topology=outline(self.topology))))
+        self.sign(PROGRAM, pickle.dumps((list(path), program)))
+        self.save_outline()
 
-    def _sign(self, name: str, text: bytes) -> None:
+    def save_outline(self) -> None:
+        """Write the description alone, signed, into the job directory."""
+        self.sign(_DESCRIPTION, pickle.dumps(replace(self, topology=outline(self.topology))))
+
+    def sign(self, name: str, text: bytes) -> None:
+        """Write a file of that name, signed, into the job directory, whole or not at all."""
         fresh = self.home / f"{name}.new"
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(_signature(self.home, name, text) + text)
@@ -170,13 +178,22 @@ def create_home(parent: Path) -> Path:
     home.mkdir(mode=0o700, parents=True)
     try:
         hold(home)
-        descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(32))
+        create_key(home)
     except OSError:
         remove_home(home)
         raise
     return home
+
+
+def create_key(home: Path) -> None:
+    """Make the key that a job directory's files are signed with.
+
+    Raises:
+        OSError: there is no room, or no permission.
+    """
+    descriptor = os.open(home / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(32))
 
 
 _HELD = "held"
@@ -229,7 +246,7 @@ def load_description(home: Path) -> RunDescription:
     Raises:
         TopologyError: it is missing, or its signature is wrong, or others could have written the key.
     """
-    return cast(RunDescription, pickle.loads(_read_signed(home, _DESCRIPTION)))
+    return cast(RunDescription, pickle.loads(read_signed(home, _DESCRIPTION)))
 
 
 def load_program(home: Path) -> Topology:
@@ -241,7 +258,7 @@ def load_program(home: Path) -> Topology:
         TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
     """
     global _loads
-    path, program = pickle.loads(_read_signed(home, _PROGRAM))
+    path, program = pickle.loads(read_signed(home, PROGRAM))
     sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
     _loads = True
     try:
@@ -279,7 +296,12 @@ def refuse_while_loading(what: str) -> None:
         )
 
 
-def _read_signed(home: Path, name: str) -> bytes:
+def read_signed(home: Path, name: str) -> bytes:
+    """A file of the job directory `home` that was signed.
+
+    Raises:
+        TopologyError: it is missing, or its signature is wrong, or others could have written the key.
+    """
     try:
         signed = (home / name).read_bytes()
     except OSError as error:
@@ -296,7 +318,7 @@ def _signature(home: Path, name: str, text: bytes) -> bytes:
 
 
 def _key(home: Path) -> bytes:
-    path = home / "key"
+    path = home / KEY
     try:
         status = path.stat()
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
