@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from doc_sources import tuning
 from ouzel.cli.main import app
+from ouzel.cli.submitted import COMMANDS
 from ouzel.compiler import plan
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
@@ -38,7 +39,7 @@ NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. 
 
 def cli() -> str:
     """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
-    commands = ["", "run", "batch", "explain", "reconcile"]
+    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]

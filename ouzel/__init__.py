@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ouzel.compiler.functions.python import function
     from ouzel.dsl import Expr, Sink, Source, StepOptions, Store, Stream, col, column_function, fn, lit
-    from ouzel.entry import query, run, start, table
+    from ouzel.entry import attach, query, run, start, submit, table
     from ouzel.errors import (
         BadRecord,
         ConnectorError,
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         OuzelError,
         PlanError,
         QueryError,
+        SubmissionError,
         TopologyError,
     )
     from ouzel.planner.api import (
@@ -69,9 +70,11 @@ __all__ = [
     "StepOptions",
     "Store",
     "Stream",
+    "SubmissionError",
     "Topology",
     "TopologyBuilder",
     "TopologyError",
+    "attach",
     "col",
     "column_function",
     "counter",
@@ -82,14 +85,17 @@ __all__ = [
     "run",
     "schema",
     "start",
+    "submit",
     "table",
 ]
 
 _HOMES = {
     "compiler.functions.python": ("function",),
     "dsl": ("Expr", "Sink", "Source", "StepOptions", "Store", "Stream", "col", "column_function", "fn", "lit"),
-    "entry": ("query", "run", "start", "table"),
-    "errors": ("BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "TopologyError"),
+    "entry": ("attach", "query", "run", "start", "submit", "table"),
+    "errors": (
+        "BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "SubmissionError", "TopologyError",
+    ),
     "planner.api": (
         "BasicBolt", "Batch", "Bolt", "Collector", "Context", "RowBolt", "RowSpout", "Spout", "TopologyBuilder", "schema",
     ),

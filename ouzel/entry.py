@@ -62,6 +62,39 @@ def start(what: What, engine: str = "heron") -> Handle:
     return session.start(_job(what), engine)
 
 
+def submit(what: What, name: str = "") -> Handle:
+    """Run a query or a topology that stays when this program ends: a handle on it, as `attach` gives.
+
+    Args:
+        name: by which commands and programs find it; the topology's own by default.
+
+    Raises:
+        SubmissionError: there is one of that name.
+        OuzelError: it could not be started.
+    """
+    from ouzel.submitting import name_for, submit_job
+
+    job = _job(what)
+    return submit_job(job, name or name_for(job.topology.name))
+
+
+def attach(name: str) -> Handle:
+    """A handle on what was submitted under that name. A `with` block lets go of it at its end, and it runs on.
+
+    `results` gives all that is kept of its answer, from the beginning.
+
+    Raises:
+        SubmissionError: there is none.
+    """
+    from ouzel.runtime.cluster.submitted.attached import AttachedHandle
+    from ouzel.runtime.cluster.submitted.registry import Registry
+    from ouzel.runtime.protocol.cluster.submitted import Verb
+
+    registry = Registry()
+    record, _ = registry.look_up(Verb.STATUS, name)
+    return AttachedHandle(registry, record)
+
+
 def _job(what: What) -> session.Job:
     if isinstance(what, session.Job):
         return what

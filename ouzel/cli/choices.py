@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ouzel.planner.settings import Delivery
+
 Set = Annotated[
     list[str],
     typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),
@@ -14,6 +16,12 @@ Set = Annotated[
 Master = Annotated[str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")]
 Conf = Annotated[
     list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
+]
+DeliveryOption = Annotated[
+    Delivery | None, typer.Option(help="What is promised about each input row.  [default: at-least-once]")
+]
+Parallelism = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 

@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
-from ouzel.cli.choices import Conf, Debug, Engine, Master, ResultFormat, Set, pairs
+from ouzel.cli.choices import (
+    Conf,
+    Debug,
+    DeliveryOption,
+    Engine,
+    Master,
+    Parallelism,
+    ResultFormat,
+    Set,
+    pairs,
+)
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
+from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
 from ouzel.descriptors import open_standard_streams
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
@@ -74,17 +85,15 @@ def run(
             help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
         ),
     ] = Engine.HERON,
-    delivery: Annotated[
-        Delivery | None, typer.Option(help="What is promised about each input row.  [default: at-least-once]")
-    ] = None,
-    parallelism: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]"),
-    ] = None,
+    delivery: DeliveryOption = None,
+    parallelism: Parallelism = None,
     form: Annotated[
         ResultFormat, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
     ] = ResultFormat.TABLE,
     record: RecordOption = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Submit it under its own name, as `ouzel submit` does.")
+    ] = False,
     settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006
@@ -98,15 +107,16 @@ def run(
     with report_errors(debug):
         given = _settings(settings, delivery, parallelism)
         spark_settings = pairs(conf, "--conf")
-        if engine is not Engine.SPARK and (master or conf):
-            raise typer.BadParameter(
-                "it is for Spark; write --engine spark", param_hint="--master" if master else "--conf"
-            )
+        _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record)
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
         job = query.load(given, may_only_tell=True)
         if _only_tells(job, form):
+            return
+        if detach:
+            with interruptible():
+                submit_query(job)
             return
         if job.program.reconciles:
             from ouzel.cli.comparing import Request, run_and_reconcile
@@ -142,12 +152,17 @@ def explain(
 ) -> None:
     """Show what a query becomes; nothing runs. With --live, why a run of it that goes on has no output yet.
 
+    The name of a submitted topology in place of a file shows what that became, and how it stands.
+
     That is its logical plan, its topology of components, and the containers they run in.
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
     with report_errors(debug):
         if live is not None:
             typer.echo(_standing(live))
+            return
+        if file is not None and is_submitted(file):
+            typer.echo(explain_submitted(str(file)))
             return
         job = read_query(file, execute).load(pairs(settings, "--set"))
         chosen = {"logical": logical, "topology": topology, "packing": packing}
@@ -157,6 +172,15 @@ def explain(
 
 app.command()(reconcile)
 app.command()(batch)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+
+
+def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None) -> None:
+    if engine is not Engine.SPARK and for_spark:
+        raise typer.BadParameter("it is for Spark; write --engine spark", param_hint=for_spark)
+    if detach and (engine is not Engine.HERON or record):
+        raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--detach")
 
 
 def _settings(settings: list[str], delivery: Delivery | None, parallelism: int | None) -> list[tuple[str, str]]:

@@ -75,7 +75,7 @@ def _losses(record: RunRecord) -> str:
 
 def _went_on(sink: Sink, record: RunRecord) -> str:
     """Windows that a run before had answered are not compared; where nothing tells a run how far that one came there are none."""
-    for scan in (node for node in walk(sink) if isinstance(node, Scan) and node.table in record.began):
+    for scan in (scan for scan in scans_in(walk(sink)) if scan.table in record.began):
         if not reads_of(scan.connector, scan.table).resumes(dict(scan.options)):
             return (
                 f"says that the run went on from another with '{scan.table}', which each run reads from its beginning"

@@ -65,10 +65,31 @@ class ServedScheduler(Protocol):
         """When everything is gone: why, if that was not meant to be; empty if nothing is known."""
 
 
+class ResultSource(Protocol):
+    """Where a handle's results come from: a socket, or files. `failure` says why no more come, once that is so."""
+
+    failure: str
+
+    def catch_up(self, timeout_s: float) -> None:
+        """Return when whatever was handed over before the call has been delivered, or after `timeout_s`."""
+
+    def resume(self) -> None:
+        """There is room again."""
+
+    def close(self) -> None:
+        """Deliver what is left, then stop."""
+
+
+OpenResults = Callable[[Path, Callable[[pl.DataFrame], None], Callable[[], bool]], ResultSource]
+"""Opens the results of a job directory: what takes each frame, and whether there is room for more."""
+
+
 class HeronHandle(RowIteration):
     """A topology in processes (see run.Handle)."""
 
-    def __init__(self, job: RunDescription, scheduler: ServedScheduler) -> None:
+    def __init__(
+        self, job: RunDescription, scheduler: ServedScheduler, open_results: OpenResults = ResultReader
+    ) -> None:
         self._job, self._scheduler = job, scheduler
         self._finder, self._credentials = MasterFinder(job), job.credentials
         self._frames: list[pl.DataFrame] = []
@@ -76,11 +97,11 @@ class HeronHandle(RowIteration):
         self._rows = 0
         self._status = Status(RunState.STARTING)
         self._heard = 0
-        self._stopping = self._cut_short = False
+        self._stopping = self._cut_short = self._lets_go = False
         self._silent_looks = 0
         self._stop = Standstill(0.0, 0.0)
         self._news = Condition()
-        self._reader = ResultReader(job.home, self._take, self._has_room)
+        self._reader = open_results(job.home, self._take, self._has_room)
         self._thread = AwaitedThread(self._follow, "status")
         start_thread(self._thread)
 
@@ -230,6 +251,8 @@ class HeronHandle(RowIteration):
         """How the run ended."""
         last: Status | None = None
         while last is None or last.state not in _ENDED:
+            if self._lets_go:
+                return self._status
             if self._scheduler.has_ended():
                 last = self._last_words(last)
             elif self._is_cut_short():
@@ -261,14 +284,15 @@ class HeronHandle(RowIteration):
             last = told
             if last.state not in _ENDED:  # the end is told when everything is cleared away
                 self._now_is(last, message.plan)
-                if self._is_cut_short() or self._reader.failure:
+                if self._is_cut_short() or self._reader.failure or self._lets_go:
                     break
         return last
 
     def _must_look_up(self) -> bool:
         """Whether there is an end to the run that a topology master which says nothing would not tell."""
         silent = self._silent_looks * LOOK_S > SILENCE_S
-        return silent or bool(self._reader.failure) or self._scheduler.has_ended() or self._is_cut_short()
+        is_over = self._lets_go or bool(self._reader.failure) or self._scheduler.has_ended()
+        return silent or is_over or self._is_cut_short()
 
     def _is_cut_short(self) -> bool:
         """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ouzel.compiler.catalog import SECRETS, QueryWarning
 from ouzel.compiler.plan import Scan, Sink
@@ -62,11 +63,7 @@ class LocalScheduler:
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
-        tables = [
-            {"connector": table.connector, "reads": isinstance(table, Scan), "options": dict(table.options)}
-            for table in _list_tables(self._job.topology.components)
-            if table.connector in BUILT_IN
-        ]
+        tables = describe_tables(self._job.topology)
         self._tell(do="schedule", home=str(self._job.home), containers=containers, tables=tables, secrets=secrets)
 
     def on_kill(self) -> None:
@@ -135,13 +132,7 @@ def start_heron(
     Raises:
         TopologyError: it cannot be started.
     """
-    open_standard_descriptors()
-    refuse_while_loading("a topology")
-    if crowding := describe_crowding(packing, count_cores()):
-        warnings.warn(crowding, QueryWarning, stacklevel=2)
-    parent = Path(tempfile.gettempdir())
-    check_room(parent)
-    check_limits(packing)
+    parent = check_start(packing)
     remove_abandoned(parent)
     try:
         home = create_home(parent)
@@ -152,7 +143,7 @@ def start_heron(
     scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
-        job.save(_path_of_program(topology))
+        job.save(find_modules(topology))
         scheduler = LocalScheduler()
         scheduler.initialize(job)
         handle = HeronHandle(job, scheduler)
@@ -167,6 +158,22 @@ def start_heron(
     return handle
 
 
+def check_start(packing: PackingPlan) -> Path:
+    """See that a topology can be started here; the temporary directory, for its sockets.
+
+    Raises:
+        TopologyError: it cannot.
+    """
+    open_standard_descriptors()
+    refuse_while_loading("a topology")
+    if crowding := describe_crowding(packing, count_cores()):
+        warnings.warn(crowding, QueryWarning, stacklevel=3)
+    parent = Path(tempfile.gettempdir())
+    check_room(parent)
+    check_limits(packing)
+    return parent
+
+
 def name_run(name: str, home: Path) -> str:
     """The unique name of a run of a topology of this name: one that a file can have, whatever that is."""
     plain = re.sub(r"[^\w.-]+", "-", name).encode()[:_NAME_BYTES].decode(errors="ignore")
@@ -177,7 +184,16 @@ def _no_room(place: Path, error: OSError) -> TopologyError:
     return TopologyError(f"no job directory can be made in {place}: {error.strerror}; make room there, or set TMPDIR")
 
 
-def _path_of_program(topology: Topology) -> list[str]:
+def describe_tables(topology: Topology) -> list[dict[str, Any]]:
+    """The tables of a topology, for the server to import what reads and writes them."""
+    return [
+        {"connector": table.connector, "reads": isinstance(table, Scan), "options": dict(table.options)}
+        for table in _list_tables(topology.components)
+        if table.connector in BUILT_IN
+    ]
+
+
+def find_modules(topology: Topology) -> list[str]:
     """Where tasks find the modules that this process has found; nothing if they need none of them."""
     foreign = any(table.connector not in BUILT_IN for table in _list_tables(topology.components))
     if not (foreign or topology.has_functions or any(part.user is not None for part in topology.components)):

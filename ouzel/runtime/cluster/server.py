@@ -2,7 +2,7 @@
 
 It is a process of its own, started by the client, because a process that has used Polars, Arrow or gRPC must not fork: their threads
 would not come along. It obeys lines on its standard input and ends everything when that closes, for then the client is gone; a detached
-topology is ended by its topology master alone.
+topology is ended by its topology master alone, a submitted one by commands too (see submitted/keeper.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ouzel.connectors import load_function, reads_of, writes_of
 from ouzel.connectors.formats import import_kernels
 from ouzel.descriptors import allow_files, open_standard_descriptors
 from ouzel.errors import ConnectorError, OuzelError
+from ouzel.runtime.cluster.submitted.keeper import Keeper
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
 from ouzel.runtime.process.life import (
@@ -104,6 +105,8 @@ class Server:
         self._supervision = Supervision((), 0.0)
         self._heartbeats: dict[int, Heartbeats] = {}
         self._ended = self._client_gone = self._told_to_end = False
+        self._keeper: Keeper | None = None
+        self._reason = ""
         self._buffer = b""
         self._lifeline, self._end_of_lifeline = os.pipe()
         """Processes hold the first, this one alone the second: when it is gone, so are they."""
@@ -119,7 +122,9 @@ class Server:
                 if told and not self._obey():
                     poller.unregister(0)
                     self._client_gone = True
-                    self._ended = self._job is None or not self._job.detached
+                    self._ended = self._ended or self._job is None or not self._job.detached
+                if self._keeper is not None:
+                    self._keeper.look_after(self._end, self._restart)
                 self._look_after()
             except (OuzelError, OSError) as error:
                 self._give_up(str(error))
@@ -133,21 +138,30 @@ class Server:
             command = json.loads(line)
             match command["do"]:
                 case "schedule":
-                    os.environ.update(command["secrets"])
-                    self._job = load_description(Path(command["home"]))
-                    allow_files(files_needed(self._job.packing))
-                    show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
-                    hold(self._job.home)
-                    load_connectors(command["tables"])
-                    self._supervision = Supervision(
-                        map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
-                    )
+                    self._schedule(command)
                 case "kill":
-                    self._ended = self._told_to_end = True
+                    self._end()
                 case "restart":
-                    if (executor := self._executors.get(command["container"])) is not None:
-                        os.kill(executor, signal.SIGTERM)
+                    self._restart(command["container"])
         return bool(text)
+
+    def _schedule(self, command: Mapping[str, Any]) -> None:
+        os.environ.update(command["secrets"])
+        self._job = load_description(Path(command["home"]))
+        allow_files(files_needed(self._job.packing))
+        show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
+        hold(self._job.home)
+        load_connectors(command["tables"])
+        if "keeper" in command:
+            self._keeper = Keeper(command["keeper"], self._job)
+        self._supervision = Supervision(map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms)
+
+    def _end(self) -> None:
+        self._ended = self._told_to_end = True
+
+    def _restart(self, container: int) -> None:
+        if (executor := self._executors.get(container)) is not None:
+            os.kill(executor, signal.SIGTERM)
 
     def _look_after(self) -> None:
         """Kill executors that hang, and start those that have died, later and later; whose job directory is gone, all is over."""
@@ -176,7 +190,7 @@ class Server:
 
     def _give_up(self, reason: str) -> None:
         if not self._ended:
-            self._ended = True
+            self._ended, self._reason = True, reason
             with contextlib.suppress(OSError):  # nobody reads it
                 os.write(1, reason.encode())
 
@@ -231,7 +245,9 @@ class Server:
             while not all(map(has_ended, pidfds.values())) and time.monotonic() < deadline:
                 time.sleep(_LOOK_MS / 1e4)
         end_children()
-        if self._job is not None and (self._client_gone or self._client_leaves()):
+        if self._keeper is not None:
+            self._keeper.on_ended(self._reason, was_told=self._told_to_end)
+        elif self._job is not None and (self._client_gone or self._client_leaves()):
             shutil.rmtree(self._job.home, ignore_errors=True)
 
     def _client_leaves(self) -> bool:

@@ -1,0 +1,203 @@
+"""The files of one submitted topology: what was submitted, the job directories of its runs, and its results."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import secrets
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from ouzel.compiler.plan import SortKey
+from ouzel.compiler.types import Schema
+from ouzel.runtime.cluster.state.local import LocalState
+from ouzel.runtime.process.job import (
+    KEY,
+    PROGRAM,
+    RunDescription,
+    check_room,
+    create_key,
+    load_description,
+    read_signed,
+)
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.processes import ProcessEntry
+
+_ABOUT, _TABLES = "about", "tables"
+_NO_PROCESS, _NEVER = 0, -1
+
+
+@dataclass(frozen=True)
+class ResultShape:
+    """The columns of a result, whether it takes rows back, and the order that its query asks for."""
+
+    schema: Schema
+    retracts: bool
+    sorted_by: tuple[SortKey, ...]
+
+
+@dataclass(frozen=True)
+class About:
+    """What commands show of a topology without reading its program.
+
+    Attributes:
+        explanation: the text of EXPLAIN.
+        shape: of its result; None if it has none.
+        keeps_state: the components whose tasks lose something when they are started again.
+        resumes: a source keeps offsets between runs, so that a new run does not answer again what was answered.
+    """
+
+    explanation: str
+    shape: ResultShape | None
+    keeps_state: tuple[str, ...]
+    resumes: bool
+
+
+class TopologyFolder:
+    """The folder of one name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.submitted, self.results, self.runs = path / "submitted", path / "results", path / "runs"
+
+    def run(self, run: str) -> Path:
+        """The job directory of a run."""
+        return self.runs / run
+
+    def results_of(self, start: int) -> Path:
+        """Where the run of that start keeps its result."""
+        return self.results / f"{start:06}"
+
+    def save(self, job: RunDescription, path: list[str], about: About, tables: list[dict[str, Any]]) -> None:
+        """Keep what is submitted: `job` is signed with a new key.
+
+        Raises:
+            TopologyError: what the program defines cannot be pickled.
+            OSError: there is no room.
+        """
+        self.remove()
+        self.submitted.mkdir(mode=0o700, parents=True)
+        create_key(self.submitted)
+        kept = replace(job, home=self.submitted)
+        kept.save(path)
+        kept.sign(_ABOUT, pickle.dumps(about))
+        (self.submitted / _TABLES).write_text(json.dumps(tables))
+
+    def about(self) -> About:
+        """What commands show of it.
+
+        Raises:
+            TopologyError: it is gone, or not what was submitted.
+        """
+        return cast(About, pickle.loads(read_signed(self.submitted, _ABOUT)))
+
+    def tables(self) -> list[dict[str, Any]]:
+        """The tables whose connectors are imported before processes are forked."""
+        return cast(list[dict[str, Any]], json.loads((self.submitted / _TABLES).read_text()))
+
+    def execution_state(self, run: str) -> bytes | None:
+        """What the topology master of a run has stored."""
+        state = self.run(run) / "state"
+        return LocalState(state).get(f"/executionstate/{run}") if state.is_dir() else None
+
+    def begin_run(self, name: str, start: int) -> RunDescription:
+        """A job directory for a run that begins anew; its description.
+
+        Raises:
+            TopologyError: what was submitted is gone, or was changed.
+            OSError: there is no room.
+        """
+        run = f"{name}-{secrets.token_hex(4)}"
+        home = self.run(run)
+        home.mkdir(mode=0o700, parents=True)
+        for file in (KEY, PROGRAM):
+            shutil.copy2(self.submitted / file, home / file)
+        results = self.results_of(start) if self.about().shape else None
+        return self._describe(replace(load_description(self.submitted), id=run, results=results))
+
+    def continue_run(self, run: str, *, stays_paused: bool) -> RunDescription:
+        """The description of a run that goes on where it was when its processes ended."""
+        home = self.run(run)
+        job = load_description(home)
+        state = LocalState(home / "state")
+        if not stays_paused:
+            state.delete(f"/executionstate/{run}")
+        (home / "status").unlink(missing_ok=True)
+        for container in home.glob("container-*"):
+            _forget_processes(container)
+        self._unlink(run)
+        return self._describe(job)
+
+    def pause(self, run: str) -> None:
+        """Have a run begin paused."""
+        LocalState(self.run(run) / "state").put(f"/executionstate/{run}", b"paused 1")
+
+    def _describe(self, job: RunDescription) -> RunDescription:
+        """The description as it is signed for a start, with a link that sockets have room below."""
+        described = replace(job, home=make_link(self.run(job.id)))
+        described.save_outline()
+        return described
+
+    def load(self, run: str) -> RunDescription:
+        """The description of a run; its `home` is the link for sockets while that is there.
+
+        Raises:
+            TopologyError: it is gone, or not what was submitted.
+        """
+        home = self.run(run)
+        job = load_description(home)
+        return job if job.home.resolve() == home.resolve() else replace(job, home=home)
+
+    def forget_others(self, run: str) -> None:
+        """Remove the job directories of all other runs, and their links."""
+        for other in self.runs.iterdir() if self.runs.is_dir() else ():
+            if other.name != run:
+                self._unlink(other.name)
+                shutil.rmtree(other, ignore_errors=True)
+
+    def forget_results_before(self, start: int) -> None:
+        """Remove what runs of former starts have answered: the run of this one answers all of it again."""
+        for folder in self.results.glob("*"):
+            if folder != self.results_of(start):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove everything."""
+        self.forget_others("")
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _unlink(self, run: str) -> None:
+        with contextlib.suppress(Exception):  # a description that cannot be read names no link
+            link = load_description(self.run(run)).home
+            if link.is_symlink() and Path(os.readlink(link)) == self.run(run):
+                link.unlink()
+
+
+def make_link(home: Path) -> Path:
+    """A new short path in the temporary directory for a job directory, whose own path may be too long for sockets.
+
+    Raises:
+        TopologyError: the temporary directory has too long a path itself.
+        OSError: there is no room.
+    """
+    parent = Path(tempfile.gettempdir())
+    check_room(parent)
+    link = parent / f"ouzel.{secrets.token_hex(4)}"
+    link.symlink_to(home)
+    return link
+
+
+def _forget_processes(container: Path) -> None:
+    """Note that no process of the container lives: after a reboot another may have its id and even its time of start."""
+    table = ProcessTable(container)
+    table.read()
+    table.entries = {
+        name: ProcessEntry(_NO_PROCESS, _NEVER, entry.incarnation) for name, entry in table.entries.items()
+    }
+    table.executors, table.failed, table.deaths = 0, "", []
+    table.write()

@@ -1,0 +1,111 @@
+"""What the server of a submitted topology does besides: it holds the name, hears commands, and records how the topology ended.
+
+It runs no threads, as the server does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError, TopologyError
+from ouzel.runtime.cluster.submitted.control import ControlSocket
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.life import start_time
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.run import RunState
+
+LOG = "server.log"
+
+
+class Keeper:
+    """Of one topology, in its server.
+
+    Args:
+        asked: `home` of the registry and `name` of the topology.
+        job: what runs; its `home` is a link.
+
+    Raises:
+        TopologyError: another server keeps it.
+    """
+
+    def __init__(self, asked: Mapping[str, str], job: RunDescription) -> None:
+        self._job, self._name = job, asked["name"]
+        self._registry = Registry(Path(asked["home"]))
+        self._directory = self._registry.folder(self._name).run(job.id)
+        self._control = ControlSocket(job.home, job.token())
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            os.chdir(job.directory)  # not where the command was written, which may go
+        if not self._registry.keep(self._name):
+            raise TopologyError(f"topology '{self._name}' has a server already")
+        self._write_to_log()
+
+    def look_after(self, end: Callable[[], None], restart: Callable[[int], None]) -> None:
+        """Carry out commands that have come, and make the link anew if it was swept out of the temporary directory."""
+        if not self._job.home.is_symlink():
+            with contextlib.suppress(OSError):
+                self._job.home.symlink_to(self._directory)
+        self._control.serve(lambda asked: self._carry_out(asked, end, restart))
+
+    def on_ended(self, reason: str, *, was_told: bool) -> None:
+        """All processes are gone: record how the topology ended, and why if it was not meant to."""
+        from ouzel.runtime.process.topology_master import STATUS_FILE
+        from ouzel.runtime.wire import wire_pb2
+
+        condition = Condition.STOPPED if was_told else Condition.FAILED
+        with contextlib.suppress(OSError):
+            status = wire_pb2.TopologyStatus.FromString((self._directory / STATUS_FILE).read_bytes())
+            condition, reason = _END[RunState(status.state)], status.reason
+        with contextlib.suppress(OSError, OuzelError):  # then it counts as interrupted
+            record = self._registry.find(self._name)
+            if record is not None and record.run == self._job.id:
+                why = reason if condition is Condition.FAILED else ""
+                self._registry.put(record, condition=condition, reason=why)
+        with contextlib.suppress(OSError):
+            self._job.home.unlink()
+
+    def _carry_out(self, asked: dict[str, Any], end: Callable[[], None], restart: Callable[[int], None]) -> str:
+        match asked:
+            case {"do": "end"}:
+                end()
+            case {"do": "restart", "container": int(container), "process": str(process)}:
+                return self._restart(container, process)
+            case {"do": "restart", "container": int(container)}:
+                restart(container)
+            case _:
+                return f"the server does not know the command {asked}"
+        return ""
+
+    def _restart(self, container: int, process: str) -> str:
+        """End one process; its executor starts it again."""
+        table = ProcessTable(self._job.container(container))
+        table.read()
+        pidfd = table.find_running(process)
+        if pidfd is None:
+            return f"{process} of container {container} does not run now: it is starting"
+        with contextlib.suppress(ProcessLookupError):
+            if start_time(table.entries[process].pid) == table.entries[process].started:  # the pidfd is no other's
+                signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        os.close(pidfd)
+        return ""
+
+    def _write_to_log(self) -> None:
+        """The terminal may go, and whoever reads the pipes: they hear by the name's being held that all is well."""
+        log = os.open(self._directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+
+
+_END = {
+    RunState.FINISHED: Condition.FINISHED,
+    RunState.STOPPED: Condition.STOPPED,
+    RunState.FAILED: Condition.FAILED,
+}

@@ -1,0 +1,187 @@
+"""Submitting a topology, and starting it again: from where the run before was, if it keeps no state, else by a new run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from ouzel.compiler.catalog import SECRETS
+from ouzel.compiler.plan import Scan
+from ouzel.connectors import reads_of
+from ouzel.errors import NotSupported, OuzelError, QueryError, SubmissionError, TopologyError
+from ouzel.planner.keeping import NOTHING
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Topology
+from ouzel.runtime import warm
+from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
+from ouzel.runtime.cluster.submitted.attached import wait_for_processes
+from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.process.job import MASTER_CONTAINER, PROGRAM, RunDescription
+from ouzel.runtime.protocol.cluster.submitted import (
+    Condition,
+    RefuseCommand,
+    Submitted,
+    Verb,
+    find_missing_secrets,
+)
+
+_LOOK_S = 0.02
+_VARIABLE = re.compile(rb"\$\{env:([^}]{1,200})\}")
+_servers: list[subprocess.Popen[bytes]] = []
+"""Those that this process has started: they are not ours to wait for, and stay here so that nobody complains of that."""
+
+
+def submit_topology(
+    name: str, topology: Topology, packing: PackingPlan, directory: Path, about: About
+) -> tuple[Registry, Submitted]:
+    """Submit a topology, and start it; its registry and record.
+
+    Raises:
+        SubmissionError: there is one of that name, or nothing can be kept.
+        OuzelError: it cannot be started.
+    """
+    check_can_be_kept(topology)
+    check_start(packing)
+    registry = Registry()
+    with registry.changing(Verb.SUBMIT, name):
+        folder = registry.folder(name)
+        job = RunDescription(name, folder.submitted, directory.resolve(), topology, packing, detached=True)
+        goes_on = not about.keeps_state
+        try:
+            folder.save(job, find_modules(topology), about, describe_tables(topology))
+            variables = _find_variables(folder)
+            record = registry.put(Submitted(name, "", 0, Condition.RUNNING, 0, goes_on, variables=variables))
+            return registry, _start(registry, record)
+        except BaseException as error:  # also Ctrl-C
+            wait_for_processes(registry, name)
+            folder.remove()
+            registry.remove(name)
+            if isinstance(error, OSError):
+                raise _no_room(folder, error) from error
+            raise
+
+
+def start_again(registry: Registry, record: Submitted) -> Submitted:
+    """Start a submitted topology whose processes are gone, for who holds it; its record.
+
+    Raises:
+        SubmissionError: a secret that it needs is not in the environment.
+        OuzelError: it cannot be started.
+    """
+    decision = find_missing_secrets(record, os.environ)
+    if isinstance(decision, RefuseCommand):
+        raise SubmissionError(decision.reason)
+    try:
+        return _start(registry, record)
+    except OSError as error:
+        raise _no_room(registry.folder(record.name), error) from error
+
+
+def _start(registry: Registry, record: Submitted) -> Submitted:
+    folder, starts = registry.folder(record.name), record.starts + 1
+    is_interrupted = record.condition is Condition.RUNNING
+    was_paused = is_interrupted and (folder.execution_state(record.run) or b"").startswith(b"paused")
+    goes_on = record.goes_on and bool(record.run) and folder.run(record.run).is_dir()
+    if goes_on:
+        job = folder.continue_run(record.run, stays_paused=was_paused)
+    else:
+        job = folder.begin_run(record.name, starts)
+        if was_paused:
+            folder.pause(job.id)
+    record = registry.put(record, condition=Condition.RUNNING, reason="", run=job.id, starts=starts)
+    folder.forget_others(job.id)
+    if not goes_on and not folder.about().resumes:
+        folder.forget_results_before(starts)
+    _launch(registry, record.name, job, folder)
+    return record
+
+
+def _launch(registry: Registry, name: str, job: RunDescription, folder: TopologyFolder) -> None:
+    """Have a server take the topology over, and wait until it has.
+
+    Raises:
+        TopologyError: it cannot; says why.
+    """
+    containers = [MASTER_CONTAINER, *(container.id for container in job.packing.containers)]
+    keeper = {"home": str(registry.home), "name": name}
+    command = {"home": str(job.home), "containers": containers, "tables": folder.tables(), "keeper": keeper}
+    server = warm.take()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    try:
+        server.stdin.write(json.dumps({"do": "schedule", "secrets": {}, **command}).encode() + b"\n")
+        server.stdin.flush()
+        while not registry.is_alive(name) and server.poll() is None:
+            time.sleep(_LOOK_S)
+        if server.poll() is not None:
+            said = server.stdout.read().decode(errors="replace")
+            raise TopologyError(said or f"the server of topology '{name}' has ended before it kept it")
+    except BaseException as error:
+        server.kill()
+        if isinstance(error, OSError):
+            raise TopologyError(f"the server of topology '{name}' has ended before it kept it") from error
+        raise
+    finally:
+        for pipe in (server.stdin, server.stdout):
+            pipe.close()
+    _servers.append(server)
+
+
+def check_can_be_kept(topology: Topology) -> None:
+    """See that a topology can be kept.
+
+    Raises:
+        NotSupported: its state manager is another one than the files in OUZEL_HOME.
+    """
+    manager = topology.settings.state_manager
+    if manager != "local":
+        raise NotSupported(
+            f"a submitted topology is not supported with state.manager = '{manager}': names and records are kept in files so far",
+            instead="leave it at local",
+        )
+
+
+def find_stateful(topology: Topology) -> tuple[str, ...]:
+    """The components that lose something when all start again: those of the user, and those that rows which are kept come through.
+
+    What a spout's rows leave in the tasks that they reach stands at the spout; so if any spout has such rows, all that is not a spout
+    counts.
+    """
+    keeps = any(component.keeps != NOTHING for component in topology.components)
+    return tuple(
+        component.name
+        for component in topology.components
+        if component.user is not None or (keeps and (not component.is_spout or component.keeps != NOTHING))
+    )
+
+
+def has_resuming_source(topology: Topology) -> bool:
+    """Whether a source keeps offsets between runs."""
+    scans = [node for component in topology.components for node in component.chain if isinstance(node, Scan)]
+    return any(reads_of(scan.connector, scan.table).resumes(dict(scan.options)) for scan in scans)
+
+
+def _find_variables(folder: TopologyFolder) -> tuple[str, ...]:
+    """The environment variables that the program's secrets are in.
+
+    Raises:
+        QueryError: one of them stood in the query itself, and in the environment of this process alone.
+    """
+    variables = {name.decode() for name in _VARIABLE.findall((folder.submitted / PROGRAM).read_bytes())}
+    if any(name.startswith(SECRETS) for name in variables):
+        raise QueryError(
+            "a secret stands in the query, and a start after this one would not have it",
+            instead="write '${env:NAME}', and put it into the environment of each start",
+        )
+    return tuple(sorted(variables))
+
+
+def _no_room(folder: TopologyFolder, error: OSError) -> OuzelError:
+    return TopologyError(
+        f"the topology cannot be kept in {folder.path}: {error.strerror}; make room there, or set OUZEL_HOME"
+    )
