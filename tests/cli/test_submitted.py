@@ -296,3 +296,101 @@ def test_a_run_is_detached_by_its_own_name_or_not_at_all(place: Place) -> None:
     again = place.ask("start", "bounded")
     assert again.exit_code == 2
     assert "topology 'bounded' has finished: read its answer with `ouzel results bounded`" in again.stderr
+
+
+@pytest.mark.whole
+def test_what_keeps_no_state_answers_each_row_once_however_often_all_its_processes_are_killed(place: Place) -> None:
+    place.append(*range(40_000))
+    place.told("submit", place.root / "followed.sql", "--set", "batch.rows=200", "--set", "max.pending.rows=600")
+    before = 0
+    for _ in range(4):
+        wait_until(lambda before=before: len(place.twice()) > before + 1_000)
+        place.kill_all("followed")
+        before = len(place.twice())
+        place.told("start", "followed")
+    assert before < 40_000, "it was never killed amid its work"
+    wait_until(lambda: len(place.twice()) >= 40_000)
+    assert sorted(place.twice()) == list(range(0, 80_000, 2))
+
+
+@pytest.mark.whole
+def test_what_is_written_into_a_table_is_there_after_all_processes_were_killed(place: Place) -> None:
+    query = place.root / "written.sql"
+    out = "CREATE TABLE out (n BIGINT) WITH ('connector' = 'file', 'path' = 'out', 'format' = 'json', 'flush.interval.ms' = '50');"
+    query.write_text(f"{FOLLOWED.split('SELECT')[0]} {out} INSERT INTO out SELECT n FROM lines;")
+    parts = place.root / "out"
+
+    def written() -> list[int]:
+        return [json.loads(line)["n"] for part in parts.glob("part-*") for line in part.read_text().splitlines()]
+
+    place.append(*range(100))
+    place.told("submit", query)
+    wait_until(lambda: len(written()) == 100)
+    place.kill_all("written")
+    place.append(*range(100, 200))
+    place.told("start", "written")
+    wait_until(lambda: set(written()) == set(range(200)))
+    refused = place.ask("results", "written")
+    assert refused.exit_code == 2
+    assert "topology 'written' writes into tables and has no result" in refused.stderr
+
+
+@pytest.mark.whole
+def test_results_are_followed_until_ctrl_c_and_the_topology_runs_on(place: Place) -> None:
+    place.append(1)
+    place.told("submit", place.root / "followed.sql")
+    command = [sys.executable, "-m", "ouzel", "results", "followed", "-f", "--format", "jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout is not None
+        assert json.loads(client.stdout.readline()) == {"n": 1, "twice": 2}
+        place.append(2)
+        assert json.loads(client.stdout.readline()) == {"n": 2, "twice": 4}
+        client.send_signal(signal.SIGINT)
+        assert client.wait(60) == 130
+    assert place.condition("followed") is Condition.RUNNING
+    logs = subprocess.Popen([sys.executable, "-m", "ouzel", "logs", "followed", "-f"], stdout=subprocess.DEVNULL)
+    place.told("stop", "followed")
+    assert logs.wait(60) == 0, "what is followed ends with the topology"
+
+
+@pytest.mark.whole
+def test_its_link_in_the_temporary_directory_is_kept_young_and_told_of_when_it_is_removed(place: Place) -> None:
+    place.append(1)
+    place.told("submit", place.root / "followed.sql")
+    wait_until(lambda: place.twice() == [2])
+    (link,) = (place.root / "tmp").glob("ouzel.*")
+    os.utime(link, (0, 0), follow_symlinks=False)
+    wait_until(lambda: link.lstat().st_mtime > 0)
+    link.unlink()
+    wait_until(lambda: place.condition("followed") is Condition.FAILED)
+    place.append(2)
+    place.told("start", "followed")
+    wait_until(lambda: place.twice() == [2, 4])
+
+
+@pytest.mark.whole
+def test_why_one_has_failed_is_kept_and_it_can_be_started_again(place: Place) -> None:
+    place.append(1, 2)
+    place.told("submit", place.root / "followed.sql")
+    wait_until(lambda: place.twice() == [2, 4])
+    kept = place.lines.read_text()
+    place.lines.write_text("")
+    wait_until(lambda: place.condition("followed") is Condition.FAILED)
+    assert "reason: " in place.told("status", "followed")
+    assert "lines.jsonl" in place.told("status", "followed")
+    assert place.told("start", "--all") == "", "what has failed is not brought back unasked"
+    place.lines.write_text(kept)
+    assert place.ask("start", "followed").exit_code == 0
+
+
+@pytest.mark.whole
+def test_topologies_beside_each_other_share_nothing(place: Place) -> None:
+    place.append(1)
+    for name in ("a", "b"):
+        place.told("submit", place.root / "followed.sql", "--name", name)
+    wait_until(lambda: place.twice("a") == place.twice("b") == [2])
+    place.kill_all("a")
+    assert place.condition("b") is Condition.RUNNING
+    place.told("kill", "a")
+    place.append(2)
+    wait_until(lambda: place.twice("b") == [2, 4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -14,10 +15,15 @@ from typer.testing import CliRunner
 
 from ouzel import session
 from ouzel.cli.main import app
-from ouzel.errors import NotSupported, QueryError, SubmissionError
+from ouzel.errors import NotSupported, QueryError, SubmissionError, TopologyError
 from ouzel.runtime.cluster.submitted.control import SOCKET, ControlSocket, tell_server
+from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_stateful
 from ouzel.runtime.cluster.submitted.registry import Registry, find_ouzel_home
+from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.life import start_time
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted, Verb
 from ouzel.submitting import name_for, submit_job
 
@@ -165,3 +171,60 @@ def test_a_server_hears_who_knows_the_token(served: tuple[Path, list[dict[str, A
 def test_a_server_that_is_gone_does_not_answer(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="the server of the topology does not answer"):
         tell_server(tmp_path, b"token", do="end")
+
+
+def save(folder: TopologyFolder) -> RunDescription:
+    """Keep a small topology there; the description of its first run."""
+    job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "clicks")
+    described = RunDescription("clicks", folder.submitted, Path(), job.topology, job.packing, detached=True)
+    folder.save(described, [], About("plan", None, (), resumes=False), [])
+    return folder.begin_run("clicks", 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TopologyFolder]:
+    """That of one topology, whose own path is too long for sockets."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with tempfile.TemporaryDirectory(prefix="oz") as name:
+        monkeypatch.setenv("TMPDIR", name)
+        yield TopologyFolder(tmp_path / ("x" * 100) / "clicks")
+    tempfile.tempdir = None
+
+
+def test_sockets_have_room_however_long_the_path_of_ouzel_home_is(folder: TopologyFolder) -> None:
+    job = save(folder)
+    assert job.home.resolve() == folder.run(job.id).resolve()
+    ControlSocket(job.home, job.token())
+    assert (folder.run(job.id) / SOCKET).is_socket()
+    folder.remove()
+    assert not job.home.is_symlink()
+    assert not folder.path.exists()
+
+
+@pytest.mark.parametrize("file", ["about", "topology"])
+def test_what_was_not_submitted_is_not_loaded(folder: TopologyFolder, file: str) -> None:
+    save(folder)
+    signed = folder.submitted / file
+    signed.write_bytes(signed.read_bytes()[:-1] + b"!")
+    with pytest.raises(TopologyError, match="its signature is wrong"):
+        folder.about() if file == "about" else folder.begin_run("clicks", 2)
+
+
+def test_a_run_that_goes_on_knows_no_process_of_before(folder: TopologyFolder) -> None:
+    job = save(folder)
+    container = folder.run(job.id) / "container-1"
+    container.mkdir()
+    table = ProcessTable(container)
+    table.note("instance-1", ProcessEntry(os.getpid(), start_time(os.getpid()), 3))
+    table.failed = "it failed"
+    table.write()
+    assert table.find_running("instance-1") is not None
+    again = folder.continue_run(job.id, stays_paused=False)
+    assert not job.home.is_symlink()
+    assert again.home.is_symlink()
+    table = ProcessTable(again.container(1))
+    table.read()
+    assert table.find_running("instance-1") is None
+    assert table.entries["instance-1"].incarnation == 3, "its successor is told from it"
+    assert table.failed == ""
+    folder.remove()

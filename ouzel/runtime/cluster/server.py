@@ -123,8 +123,6 @@ class Server:
                     poller.unregister(0)
                     self._client_gone = True
                     self._ended = self._ended or self._job is None or not self._job.detached
-                if self._keeper is not None:
-                    self._keeper.look_after(self._end, self._restart)
                 self._look_after()
             except (OuzelError, OSError) as error:
                 self._give_up(str(error))
@@ -168,7 +166,9 @@ class Server:
         if self._job is None:
             return
         self._reap()
-        if not self._job.home.is_dir():
+        if self._keeper is not None:
+            self._keeper.look_after(self._end, self._restart)
+        elif not self._job.home.is_dir():
             self._give_up("the job directory is gone")
         now = now_ms()
         for container, executor in self._executors.items():

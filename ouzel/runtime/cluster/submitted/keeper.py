@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.run import RunState
 
 LOG = "server.log"
+
+LINK_AGE_S = 3_600.0
+"""An older link is made young again; temporary directories are swept of what is some days old."""
 
 
 class Keeper:
@@ -48,10 +53,17 @@ class Keeper:
         self._write_to_log()
 
     def look_after(self, end: Callable[[], None], restart: Callable[[int], None]) -> None:
-        """Carry out commands that have come, and make the link anew if it was swept out of the temporary directory."""
-        if not self._job.home.is_symlink():
-            with contextlib.suppress(OSError):
-                self._job.home.symlink_to(self._directory)
+        """Carry out commands that have come, and keep the link young: what is old is swept out of temporary directories.
+
+        Raises:
+            TopologyError: it was removed all the same; who has looked for a file meanwhile has not found it.
+        """
+        link = self._job.home
+        try:
+            if time.time() - link.lstat().st_mtime > LINK_AGE_S:
+                os.utime(link, follow_symlinks=False)
+        except FileNotFoundError:
+            raise TopologyError(f"the link {link} was removed while the topology ran; start it again") from None
         self._control.serve(lambda asked: self._carry_out(asked, end, restart))
 
     def on_ended(self, reason: str, *, was_told: bool) -> None:
@@ -68,8 +80,11 @@ class Keeper:
             if record is not None and record.run == self._job.id:
                 why = reason if condition is Condition.FAILED else ""
                 self._registry.put(record, condition=condition, reason=why)
-        with contextlib.suppress(OSError):
-            self._job.home.unlink()
+        if self._job.home.is_symlink():
+            with contextlib.suppress(OSError):
+                self._job.home.unlink()
+        else:  # what processes have written there since it was removed
+            shutil.rmtree(self._job.home, ignore_errors=True)
 
     def _carry_out(self, asked: dict[str, Any], end: Callable[[], None], restart: Callable[[int], None]) -> str:
         match asked:
