@@ -56,7 +56,7 @@ def open_standard_streams() -> None:
 
 
 def open_log(descriptor: int) -> io.TextIOWrapper:
-    """A stream of text that takes what there is room for: nobody dies of what he had to say."""
+    """A text stream that drops what cannot be written: a full disk or a closed terminal ends no process."""
     return io.TextIOWrapper(
         io.BufferedWriter(_Log(descriptor, "w", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
     )

@@ -63,7 +63,7 @@ def _folder_for(source: Path) -> Path | None:
 
 
 def _link(beside: Path, place: Path, module: str) -> None:
-    """Have what lies beside a source found in `place` too; where Numba writes anew it replaces the link."""
+    """Link the cache files beside a source into `place`; when Numba writes a file again, it replaces the link."""
     place.mkdir(parents=True, exist_ok=True)
     for pattern in KEPT:
         for compiled in beside.glob(f"{module}.{pattern}"):

@@ -96,7 +96,7 @@ _INSTEAD_OF_LOG = (
 
 
 def unit_of_epoch(options: Mapping[str, str]) -> str:
-    """What times that come as numbers count; empty if they come as times."""
+    """The unit of times that are given as numbers; empty if they are given as times."""
     return options.get(EPOCH, "")
 
 

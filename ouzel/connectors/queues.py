@@ -61,10 +61,10 @@ class QueueReader:
         self._items, self._intake, self._log = items, intake, log
 
     def decided(self) -> None:
-        """What becomes of some items is known now. Nothing waits for that unless a queue's reader says otherwise."""
+        """Called when items were acknowledged or given back. Does nothing unless a reader overrides it."""
 
     def acknowledge(self, start: int, end: int) -> int:
-        """Keep what is to be kept, then have it acknowledged at the server."""
+        """Write the items to the log, if there is one, then acknowledge them at the server."""
         with self._intake.lock:
             if self._log:
                 self._log.append(self._items.data(start, end))

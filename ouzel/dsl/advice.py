@@ -1,4 +1,4 @@
-"""What is told to who calls a verb as another library spells it, or gives it something else than it takes."""
+"""Advice in errors: a verb is called by another library's name, or with a wrong argument."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ class FolderStore:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other writers out; the lock goes with its process."""
+        """Lock the folder against other writers; the lock ends with the process."""
         with (self.path / ".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

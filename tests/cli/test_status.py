@@ -94,7 +94,7 @@ NOW_S = 1_700_000_000.0
 WAITING = (
     Waiting("bids", "bids-0", 0, "broker localhost:9092 away", int((NOW_S - 12) * 1e6)),
     Waiting("prices", "1", 2, "silent", int((NOW_S - 12) * 1e6), int((NOW_S + 18) * 1e6)),
-    Waiting("trips", "trips/a.csv", 0, "its rows are not of now"),
+    Waiting("trips", "trips/a.csv", 0, "its rows are historical"),
 )
 
 
@@ -102,10 +102,10 @@ def test_what_time_waits_for_is_named_with_the_partition_the_reason_and_how_long
     assert waiting_texts(Status(RunState.RUNNING, waiting=WAITING), NOW_S) == [
         "bids-0: broker localhost:9092 away for 12 s",
         "prices 1 and 2 more: silent for 12 s, IDLE in 18 s",
-        "trips/a.csv: its rows are not of now",
+        "trips/a.csv: its rows are historical",
     ]
     line = RunProgress(Clock()).line(Status(RunState.RUNNING, waiting=WAITING[2:]), 200).plain
-    assert line.endswith(" · trips/a.csv: its rows are not of now")
+    assert line.endswith(" · trips/a.csv: its rows are historical")
     assert waiting_texts(Status(RunState.PAUSED, waiting=WAITING), NOW_S) == []
 
 

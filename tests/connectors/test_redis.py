@@ -18,7 +18,7 @@ from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.kept import KEPT
 from ouzel.connectors.reading import ItemReader, ReadBatch, ReadState, Source, SourceRequest, Unreachable
 from ouzel.connectors.redis import group
-from ouzel.connectors.redis.hands import Hands, StreamEntry
+from ouzel.connectors.redis.pending import PendingEntries, StreamEntry
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.redis import RedisServer
@@ -105,7 +105,7 @@ def test_what_a_dead_consumer_had_is_claimed_by_another(redis: RedisServer) -> N
     reader = reader_of(source)
     found = read(reader, 50)
     assert sorted(ids(found)) == list(range(50))
-    assert reader.read(10) is ReadState.WAIT, "what is in our hands is not handled"
+    assert reader.read(10) is ReadState.WAIT, "what is pending is not handled"
     reader.acknowledge(0, 50)
     wait_until(lambda: reader.read(10) is ReadState.END)
     assert pending(redis, "s2") == 0
@@ -364,28 +364,28 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
 
 
 def test_what_comes_twice_is_taken_once_and_what_is_given_back_is_new() -> None:
-    hands = Hands(tracked=True)
-    assert hands.take([StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")]) == 2
-    assert hands.take([StreamEntry(b"2", b"b"), StreamEntry(b"3", b"c")]) == 1, (
+    pending = PendingEntries(tracked=True)
+    assert pending.take([StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")]) == 2
+    assert pending.take([StreamEntry(b"2", b"b"), StreamEntry(b"3", b"c")]) == 1, (
         "an answer that was lost with its connection is asked for again"
     )
-    assert hands.give_out(2) == (0, [StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")])
-    hands.give_back(0, 1)
-    assert (hands.held(0, 2), hands.data(0, 2)) == (1, [b"b"])
-    hands.acknowledge(0, 2)
-    assert list(hands.handled) == [b"2"]
-    assert hands.take([StreamEntry(b"2", b"b")]) == 0, "the server does not know yet"
-    hands.acknowledged(1)
-    assert hands.give_out(9) == (2, [StreamEntry(b"3", b"c"), StreamEntry(b"1", b"a")])
-    assert not hands.is_empty
-    hands.acknowledge(2, 4)
-    hands.acknowledged(2)
-    assert hands.is_empty
+    assert pending.give_out(2) == (0, [StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")])
+    pending.give_back(0, 1)
+    assert (pending.held(0, 2), pending.data(0, 2)) == (1, [b"b"])
+    pending.acknowledge(0, 2)
+    assert list(pending.handled) == [b"2"]
+    assert pending.take([StreamEntry(b"2", b"b")]) == 0, "the server does not know yet"
+    pending.acknowledged(1)
+    assert pending.give_out(9) == (2, [StreamEntry(b"3", b"c"), StreamEntry(b"1", b"a")])
+    assert not pending.is_empty
+    pending.acknowledge(2, 4)
+    pending.acknowledged(2)
+    assert pending.is_empty
 
 
-def test_at_most_once_nothing_stays_in_our_hands() -> None:
-    hands = Hands(tracked=False)
-    hands.take([StreamEntry(b"1", b"a")])
-    hands.give_out(1)
-    hands.acknowledge(0, 1)
-    assert hands.is_empty
+def test_at_most_once_nothing_stays_pending() -> None:
+    pending = PendingEntries(tracked=False)
+    pending.take([StreamEntry(b"1", b"a")])
+    pending.give_out(1)
+    pending.acknowledge(0, 1)
+    assert pending.is_empty

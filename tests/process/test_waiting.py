@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.reconcile.recording.live import status
 from ouzel.reconcile.recording.recorder import Recorder, recordable
-from ouzel.runtime.tasks.awaited import NOT_OF_NOW
+from ouzel.runtime.tasks.awaited import HISTORICAL
 from ouzel.session import load_text, start
 from tests.servers.waiting import wait_until
 
@@ -27,7 +27,7 @@ def test_a_window_that_stays_open_is_explained(tmp_path: Path) -> None:
     recorder = Recorder(start(job), job, "heron", home)
     try:
         wait_until(
-            lambda: [one.reason for one in status(home).waiting] == [NOT_OF_NOW], told=lambda: status(home), look_s=0.1
+            lambda: [one.reason for one in status(home).waiting] == [HISTORICAL], told=lambda: status(home), look_s=0.1
         )
         query = tmp_path / "ticks.sql"
         query.write_text(TEXT)
@@ -37,5 +37,5 @@ def test_a_window_that_stays_open_is_explained(tmp_path: Path) -> None:
     assert shown.output.splitlines()[1:] == [
         "event time at the result: 2013-01-01 12:34:56",
         "event time at 'ticks': 2013-01-01 12:34:56",
-        f"waiting: ticks {tmp_path}/ticks.jsonl: {NOT_OF_NOW}",
+        f"waiting: ticks {tmp_path}/ticks.jsonl: {HISTORICAL}",
     ]

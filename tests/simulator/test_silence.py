@@ -1,4 +1,4 @@
-"""Followed files with silences: no row is late for the silence, and where rows are of now, the wall clock closes their windows."""
+"""Followed files with silences: no row is late for the silence, and where rows are current, the wall clock closes their windows."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.protocol.task import Links, TaskSetup
-from ouzel.runtime.tasks.awaited import NOT_OF_NOW, NOTHING_YET
+from ouzel.runtime.tasks.awaited import HISTORICAL, NOTHING_YET
 from ouzel.runtime.tasks.journal import MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.runtime.tasks.refusals import Refusals
@@ -278,7 +278,7 @@ def test_the_status_says_what_cannot_be_reached_and_that_the_past_waits() -> Non
     assert waited_for(machine, 15_000) == [("a", 1, NOTHING_YET, 0, 0)]
     source.waiting["b"].append(NOON - timedelta(days=9))
     times(machine, 16_000)
-    assert waited_for(machine, 27_000) == [("b", 0, NOT_OF_NOW, 0, 0)]
+    assert waited_for(machine, 27_000) == [("b", 0, HISTORICAL, 0, 0)]
     source.waiting["a"].append(NOON + timedelta(seconds=27))
     times(machine, 28_000)
     assert waited_for(machine, 60_000) == [], "the wall clock closes what is open"

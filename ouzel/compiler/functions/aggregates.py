@@ -136,7 +136,7 @@ def _counting(
 def _total(
     name: str, resolve: AggregateTypeRule, variant: str, doc: str, aliases: tuple[str, ...] = ()
 ) -> AggregateFunction:
-    """An aggregate of a total and how many values it is of."""
+    """An aggregate that keeps a total and the number of values."""
     made = AggregateFunction(
         name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, "total", by_spark(name), _itself,
         variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases,

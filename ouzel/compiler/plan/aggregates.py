@@ -67,7 +67,7 @@ class AggregateCall:
 
     @property
     def described_parameters(self) -> str:
-        """What stands behind its argument, in words: `, 0.5`; ` order by DESC, ASC`."""
+        """The call's parameters after its argument, as text: `, 0.5`; ` order by DESC, ASC`."""
         orders = orders_of(self.parameters)
         constants = self.parameters[1:] if orders else self.parameters
         order = f" order by {', '.join(map(str, orders))}" if orders and orders != (ValueOrder(),) else ""

@@ -162,7 +162,7 @@ class Followed:
 
     @property
     def called(self) -> str:
-        """Its name, and the one that it had."""
+        """The file's present name, and its former one."""
         now = self._name_of(self.key)
         return self.file.path if now in (None, self.file.path) else f"{now} (followed as {self.file.path})"
 

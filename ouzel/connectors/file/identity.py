@@ -48,7 +48,7 @@ class FileId(NamedTuple):
         return f"{self.path}#{self.ino:x}-{self.born:x}-{self.head or '0'}{more}"
 
     def fits(self, seen: Seen) -> bool:
-        """Whether what was seen may be this file: nothing tells that it is another."""
+        """Whether the file that was seen may be this one: nothing contradicts it."""
         return (
             seen.key.ino == self.ino
             and (not self.born or not seen.born or self.born == seen.born)

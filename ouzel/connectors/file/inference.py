@@ -110,7 +110,7 @@ def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
 
 
 def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
-    """What the first line adds to the options: the delimiter, and names for fields without a header."""
+    """The options that the first line decides: the delimiter, and names for fields without a header."""
     found: dict[str, str] = {}
     dialect = Dialect(options)
     first = _csv_records(data, dialect)[0]

@@ -93,7 +93,7 @@ def _as_far_as_possible(hosts: Sequence[str], tasks: int) -> Readers:
 
 
 def _complete(found: dict[str, frozenset[int]], hosts: Sequence[str], tasks: int) -> Readers | None:
-    """The hosts that lack tasks get some, then the tasks that lack hosts; None if that leads nowhere."""
+    """Assign tasks to hosts that have too few, then hosts to tasks that have none; None if that is impossible."""
     for host in hosts:
         if host not in found:
             fresh = next(_free_sets(found.values(), tasks, len(hosts)), None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Lock, Thread
 
 from ouzel.connectors.backlog import Backlog
-from ouzel.connectors.kestrel.custody import Blacklist, Custody, OpenItems
+from ouzel.connectors.kestrel.delivery_ledger import Blacklist, DeliveryLedger, OpenItems
 from ouzel.connectors.kestrel.protocol import (
     STATS,
     Replies,
@@ -118,14 +118,14 @@ class KestrelConnection:
 
 
 class Client(Thread):
-    """Takes in items of one queue into `custody`, of which it has the `lock`. `failure` ends it.
+    """Takes in items of one queue into `ledger`, of which it has the `lock`. `failure` ends it.
 
     Which of the `servers` it reads goes by `turn`: the number of its task, and how many tasks there are.
     """
 
-    def __init__(self, reading: QueueReading, servers: Servers, turn: tuple[int, int], custody: Custody) -> None:
+    def __init__(self, reading: QueueReading, servers: Servers, turn: tuple[int, int], ledger: DeliveryLedger) -> None:
         super().__init__(name="kestrel", daemon=True)
-        self.lock, self.custody, self.blacklist = Lock(), custody, Blacklist()
+        self.lock, self.ledger, self.blacklist = Lock(), ledger, Blacklist()
         self.failure: ConnectorError | None = None
         self._reading, self._turn, self.servers = reading, turn, servers
         self.queue, self.share = reading.queue, servers.share(*turn)
@@ -170,7 +170,7 @@ class Client(Thread):
         """Connections that have nothing to confirm need not wait for what was asked on them."""
         self._stopped.set()
         with self.lock:
-            idle = [task for hand, task in self._used.items() if not hand.has_handled]
+            idle = [task for opened, task in self._used.items() if not opened.has_handled]
         for task in idle:
             task.cancel()
 
@@ -233,14 +233,14 @@ class Client(Thread):
             await asyncio.sleep(min(self.blacklist.wait_s(host, time.monotonic()), 0.1))
             if self.blacklist.wait_s(host, time.monotonic()):
                 continue
-            hand, connection = OpenItems(host), KestrelConnection(host, self._reading)
+            opened, connection = OpenItems(host), KestrelConnection(host, self._reading)
             try:
                 await connection.open()
                 with self.lock:
-                    self.custody.hands.append(hand)
+                    self.ledger.opened.append(opened)
                     self._connected[host] += 1
-                self._used[hand] = asyncio.create_task(self._use(connection, hand))
-                await self._used[hand]
+                self._used[opened] = asyncio.create_task(self._use(connection, opened))
+                await self._used[opened]
             except asyncio.CancelledError:
                 return
             except (OSError, EOFError) as error:
@@ -248,36 +248,36 @@ class Client(Thread):
                 self.blacklist.failed(host, reason, time.monotonic())
             finally:
                 connection.close()
-                self._used.pop(hand, None)
+                self._used.pop(opened, None)
                 with self.lock:
-                    if hand in self.custody.hands:
+                    if opened in self.ledger.opened:
                         self._connected[host] -= 1
-                        self.custody.end(hand)
+                        self.ledger.end(opened)
 
-    async def _use(self, connection: KestrelConnection, hand: OpenItems) -> None:
+    async def _use(self, connection: KestrelConnection, opened: OpenItems) -> None:
         """Take in and confirm, until the connection is to go."""
         while True:
-            await self._confirm(connection, hand)
+            await self._confirm(connection, opened)
             with self.lock:
-                if hand.host not in self.share.hosts:
-                    self.custody.leave(hand)
-                room = self._reading.pending - len(hand.open) if self._reading.tracked else self._reading.pending
-                full = self.custody.bytes >= BYTES_MAX or (not self._reading.tracked and len(hand.waiting) >= room)
-                goes = hand.may_go
+                if opened.host not in self.share.hosts:
+                    self.ledger.leave(opened)
+                room = self._reading.pending - len(opened.open) if self._reading.tracked else self._reading.pending
+                full = self.ledger.bytes >= BYTES_MAX or (not self._reading.tracked and len(opened.waiting) >= room)
+                goes = opened.may_go
             if goes or not self._runs:
                 return
-            if full or room <= 0 or hand.goes or not self._takes:
+            if full or room <= 0 or opened.goes or not self._takes:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._decided.wait(), LOOK_S)
             elif self._reading.tracked and self._reading.pending > 1:
-                await self._monitor(connection, hand, room)
+                await self._monitor(connection, opened, room)
             else:
-                await self._get(connection, hand)
+                await self._get(connection, opened)
 
-    async def _confirm(self, connection: KestrelConnection, hand: OpenItems) -> None:
+    async def _confirm(self, connection: KestrelConnection, opened: OpenItems) -> None:
         """Close what is handled."""
         with self.lock:
-            count = hand.confirm()
+            count = opened.confirm()
         if not count:
             return
         single = self._reading.pending == 1
@@ -286,38 +286,38 @@ class Client(Thread):
         if answer != "END":
             raise ConnectionResetError(f"to a confirmation it says {answer!r}")
         with self.lock:
-            hand.confirmed(count)
+            opened.confirmed(count)
 
-    async def _monitor(self, connection: KestrelConnection, hand: OpenItems, room: int) -> None:
+    async def _monitor(self, connection: KestrelConnection, opened: OpenItems, room: int) -> None:
         """Take in items as they come, until the server says that the time is over."""
         connection.send(monitor_command(self._reading.queue, MONITOR_S, room))
         taken = 0
         while True:
             replies = await connection.replies(MONITOR_S + self._reading.timeout_s)
-            self.blacklist.answered(hand.host)
+            self.blacklist.answered(opened.host)
             with self.lock:
                 for reply in replies:
                     if isinstance(reply, bytes):
-                        self.custody.take(hand, reply)
+                        self.ledger.take(opened, reply)
                         taken += 1
                 ended = [reply for reply in replies if isinstance(reply, str)]
-                hand.is_empty = bool(ended) and not taken
+                opened.is_empty = bool(ended) and not taken
             if ended:
-                return _check(ended[0], hand.host, "MONITOR", "'pending.items' = '1'")
+                return _check(ended[0], opened.host, "MONITOR", "'pending.items' = '1'")
 
-    async def _get(self, connection: KestrelConnection, hand: OpenItems) -> None:
+    async def _get(self, connection: KestrelConnection, opened: OpenItems) -> None:
         """Take in one item."""
         options = ("open",) if self._reading.tracked else ()
         connection.send(get_command(self._reading.queue, f"t={WAIT_MS}", *options))
         (reply, *_) = await connection.replies(WAIT_MS / 1000 + self._reading.timeout_s)
-        self.blacklist.answered(hand.host)
+        self.blacklist.answered(opened.host)
         with self.lock:
             if isinstance(reply, bytes):
-                self.custody.take(hand, reply)
+                self.ledger.take(opened, reply)
             else:
-                hand.is_empty = True
+                opened.is_empty = True
         if isinstance(reply, str):
-            _check(reply, hand.host, "GET", "the name of a queue that the server has")
+            _check(reply, opened.host, "GET", "the name of a queue that the server has")
 
 
 def _check(line: str, host: str, command: str, instead: str) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.kestrel import CONNECTOR
-from ouzel.connectors.kestrel.custody import Blacklist
+from ouzel.connectors.kestrel.delivery_ledger import Blacklist
 from ouzel.connectors.kestrel.protocol import Replies, set_command
 from ouzel.connectors.kestrel.servers import LOOK_AGAIN_S, Servers
 from ouzel.connectors.options import TableOptions

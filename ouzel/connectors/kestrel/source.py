@@ -9,7 +9,7 @@ from ouzel.connectors.backlog import Backlog
 from ouzel.connectors.items import ItemDecoder, ItemLog
 from ouzel.connectors.kestrel import CONNECTOR
 from ouzel.connectors.kestrel.client import Client, QueueReading, greet
-from ouzel.connectors.kestrel.custody import Custody
+from ouzel.connectors.kestrel.delivery_ledger import DeliveryLedger
 from ouzel.connectors.kestrel.servers import Servers
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.queues import QueueReader, QueueSource, open_kept
@@ -65,9 +65,9 @@ class KestrelSource(QueueSource):
         """Read one task's part."""
         turn = int(partition.id.rpartition("-")[2]), self._request.tasks
         linger_s = self._options.integer("linger.ms") / 1000
-        custody, log = Custody(self._request.tracked), self._log(partition)
-        client = Client(self._reading(), self._servers(), turn, custody)
-        reader = KestrelReader(client, custody, partition.bounded, self._decoder, log, linger_s)
+        ledger, log = DeliveryLedger(self._request.tracked), self._log(partition)
+        client = Client(self._reading(), self._servers(), turn, ledger)
+        reader = KestrelReader(client, ledger, partition.bounded, self._decoder, log, linger_s)
         self._readers.append(reader)
         return reader
 
@@ -76,10 +76,16 @@ class KestrelReader(QueueReader):
     """Reads the queue from some of its hosts, item by item; see base.ItemReader."""
 
     def __init__(
-        self, client: Client, custody: Custody, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
+        self,
+        client: Client,
+        ledger: DeliveryLedger,
+        ends: bool,
+        decoder: ItemDecoder,
+        log: ItemLog | None,
+        linger_s: float,
     ) -> None:
-        super().__init__(custody, client, log)
-        self._client, self._custody, self._ends, self._decoder = client, custody, ends, decoder
+        super().__init__(ledger, client, log)
+        self._client, self._ledger, self._ends, self._decoder = client, ledger, ends, decoder
         self._linger_s, self._since_s = linger_s, 0.0
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -90,7 +96,7 @@ class KestrelReader(QueueReader):
             if not self._is_due(rows):
                 return self._nothing()
             self._since_s = 0.0
-            start, items, hosts = self._custody.read(rows)
+            start, items, hosts = self._ledger.read(rows)
         data, queue = [item.data for item in items], self._client.queue
         batch = self._decoder.decode(data, start, lambda row: f"queue '{queue}' at {hosts[row]}")
         if problem := self._client.servers.problem:
@@ -98,7 +104,7 @@ class KestrelReader(QueueReader):
         return batch
 
     def _is_due(self, rows: int) -> bool:
-        waiting = self._custody.waiting
+        waiting = self._ledger.waiting
         if not waiting:
             return False
         now_s = time.monotonic()
@@ -106,9 +112,9 @@ class KestrelReader(QueueReader):
         return waiting >= rows or now_s - self._since_s >= self._linger_s
 
     def _nothing(self) -> ReadState | Unreachable:
-        if self._custody.waiting:
+        if self._ledger.waiting:
             return ReadState.WAIT
-        if self._ends and self._client.is_connected and self._custody.is_empty:
+        if self._ends and self._client.is_connected and self._ledger.is_empty:
             return ReadState.END
         share = self._client.share
         if not share.is_known:
@@ -126,7 +132,7 @@ class KestrelReader(QueueReader):
         """How many items wait at the servers that this task watches, and here."""
         waits = self.backlogs()
         with self._client.lock:
-            here = self._custody.waiting
+            here = self._ledger.waiting
         return sum(backlog.records for backlog in waits) + here if waits else None
 
     def backlogs(self) -> list[Backlog]:

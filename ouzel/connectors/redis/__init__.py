@@ -51,7 +51,7 @@ def check_url(url: str) -> None:
 CONNECTOR = Connector(
     "redis",
     "Structures of a Redis server (6.2 or newer). A stream is read by a consumer group: an entry is acknowledged when all that came of it "
-    "has been handled. What a task had in its hands when it died it is given again when it is started again, and other tasks claim what "
+    "has been handled. Entries that were pending when a task died are given to it again when it restarts, and other tasks claim what "
     "belongs to a consumer that has been silent for `claim.idle.ms`. While the server is away reading and writing wait. As a sink "
     "a stream takes new rows; a hash (field per key), strings (`key:…` per key) and a sorted set (member per key) take upserts by "
     "PRIMARY KEY, which may come twice without harm; a hash with `merge` adds to what it has, each batch once.",
@@ -81,7 +81,7 @@ CONNECTOR = Connector(
             "earliest",
             choices=("earliest", "latest"),
         ),
-        Option("pending.items", "Source: how many entries a task has in its hands at most.", "100000", kind="integer"),
+        Option("pending.items", "Source: how many entries may be pending at one task.", "100000", kind="integer"),
         Option(
             "claim.idle.ms",
             "Source: what belongs to a consumer that has been silent for so long is claimed.",
@@ -90,7 +90,7 @@ CONNECTOR = Connector(
         ),
         Option(
             "end",
-            "Source: whether reading ends when the group has read the stream to its end, and nothing is in anybody's hands.",
+            "Source: whether reading ends when the group has read the stream to its end, and nothing is pending.",
             "none",
             choices=("none", "empty"),
         ),

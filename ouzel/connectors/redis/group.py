@@ -13,7 +13,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
-from ouzel.connectors.redis.hands import Hands, StreamEntry
+from ouzel.connectors.redis.pending import PendingEntries, StreamEntry
 from ouzel.errors import ConnectorError
 
 _PORTION = 5_000
@@ -41,13 +41,13 @@ class GroupReading:
 
 
 class Consumer:
-    """Fills `hands`, under `lock`. `failure` is an error that does not pass, `away` why the server cannot be asked now.
+    """Fills `pending`, under `lock`. `failure` is an error that does not pass, `away` why the server cannot be asked now.
 
     `notes` are sentences for the user, under the same lock.
     """
 
-    def __init__(self, server: Endpoint, reading: GroupReading, hands: Hands) -> None:
-        self._server, self._client, self._reading, self._hands = server, server.client, reading, hands
+    def __init__(self, server: Endpoint, reading: GroupReading, pending: PendingEntries) -> None:
+        self._server, self._client, self._reading, self._pending = server, server.client, reading, pending
         self.lock = Lock()
         self.failure: ConnectorError | None = None
         self.away = ""
@@ -124,7 +124,7 @@ class Consumer:
 
     def _turn(self) -> None:
         self._acknowledge()
-        room = self._reading.pending_most - self._hands.count
+        room = self._reading.pending_most - self._pending.count
         if room <= 0 or not self._takes:
             self._read(_FIRST, 1)  # so that nobody takes this consumer for dead
             self._stopped.wait(_WAIT_MS / 1000)
@@ -152,7 +152,7 @@ class Consumer:
             self._note(_TRIMMED)
         self._delivered = max([self._delivered, *(_parse(number) for number, _ in entries[-1:])])
         with self.lock:
-            self._hands.take(self._entry(number, fields) for number, fields in entries if fields)
+            self._pending.take(self._entry(number, fields) for number, fields in entries if fields)
 
     def _entry(self, number: bytes, fields: dict[bytes, bytes]) -> StreamEntry:
         data, field = fields.get(self._reading.field), self._reading.field.decode()
@@ -165,12 +165,12 @@ class Consumer:
     def _acknowledge(self) -> None:
         while True:
             with self.lock:
-                handled = list(islice(self._hands.handled, _PORTION))
+                handled = list(islice(self._pending.handled, _PORTION))
             if not handled:
                 return
             self._client.xack(self._reading.stream, self._reading.group, *handled)
             with self.lock:
-                self._hands.acknowledged(len(handled))
+                self._pending.acknowledged(len(handled))
 
     def _look(self) -> None:
         """How much waits, and whether somebody has died."""
@@ -203,7 +203,7 @@ class Consumer:
 
     def _pending_of(self, dead: bytes) -> Iterator[list[bytes]]:
         """Ids that are pending with a consumer, as many at a time as there is room for; what was claimed is pending there no more."""
-        while (room := min(_PORTION, self._reading.pending_most - self._hands.count)) > 0:
+        while (room := min(_PORTION, self._reading.pending_most - self._pending.count)) > 0:
             found = self._client.xpending_range(
                 self._reading.stream, self._reading.group, "-", "+", room, consumername=dead,
                 idle=self._reading.claim_idle_ms,

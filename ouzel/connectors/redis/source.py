@@ -12,7 +12,7 @@ from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, So
 from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.group import Consumer, GroupReading
-from ouzel.connectors.redis.hands import Hands, StreamEntry
+from ouzel.connectors.redis.pending import PendingEntries, StreamEntry
 from ouzel.errors import ConnectorError
 
 
@@ -75,9 +75,9 @@ class RedisReader(QueueReader):
         self, server: Endpoint, reading: GroupReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None
     ) -> None:
         self._reading, self._ends, self._decoder = reading, ends, decoder
-        self._hands = Hands(reading.tracked)
-        self._consumer = Consumer(server, reading, self._hands)
-        super().__init__(self._hands, self._consumer, log)
+        self._pending = PendingEntries(reading.tracked)
+        self._consumer = Consumer(server, reading, self._pending)
+        super().__init__(self._pending, self._consumer, log)
         self._tells_lag = reading.consumer == min(reading.peers)
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -85,8 +85,8 @@ class RedisReader(QueueReader):
         if self._consumer.failure:
             raise self._consumer.failure
         with self._consumer.lock:
-            start, entries = self._hands.give_out(rows)
-            ended = self._ends and self._consumer.is_empty and self._hands.is_empty
+            start, entries = self._pending.give_out(rows)
+            ended = self._ends and self._consumer.is_empty and self._pending.is_empty
             if entries:
                 notes, self._consumer.notes = self._consumer.notes, {}
         if not entries:
@@ -103,5 +103,5 @@ class RedisReader(QueueReader):
     def lag(self) -> int | None:
         """How many entries wait here; the first task adds those that the group has not read."""
         with self._consumer.lock:
-            here = self._hands.waiting
+            here = self._pending.waiting
         return here + (self._consumer.lag or 0) if self._tells_lag else here

@@ -49,7 +49,7 @@ class Frontier:
         return earliest + (self._offset_us - earliest) % self._slide_us
 
     def _last_end(self, at_us: int) -> int:
-        """Where the last window ends that ends no later."""
+        """The latest end of a window that is not after the given time."""
         return at_us - (at_us - self._offset_us - self._extent.size_us) % self._slide_us
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:

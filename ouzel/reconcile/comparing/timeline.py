@@ -21,7 +21,7 @@ WIDTHS_US = (
     *(number * SECOND_US for number in (1, 5, 15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600)),
     *(number * DAY_US for number in (1, 7, 28, 91, 364, 3_640, 36_400)),
 )
-"""Widths that people think in."""
+"""Widths of slices that read well: seconds, minutes, hours, days, weeks, years; in microseconds."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ..
 
 
 def _hit(record: RunRecord, component: str) -> tuple[str, ...]:
-    """Of which losses this component's rows can lack something: what was on its way is lost at most once, and sent again else."""
+    """The losses that can have removed rows of this component. At most once, rows on their way are lost; otherwise they are sent again."""
     on_way = ("",) if record.delivery == Delivery.AT_MOST_ONCE.value else ()
     return (*on_way, component) if component else on_way
 

@@ -1,4 +1,4 @@
-"""What a run has shed: offsets that its sources passed over. The batch job leaves out exactly these, so that they excuse nothing else."""
+"""The ranges of offsets that a run's sources skipped. The batch job leaves out exactly these, so they excuse no other difference."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class _Server(ThreadingUnixStreamServer):
 
 
 class _Reader(StreamRequestHandler):
-    """One reader, until it hangs up."""
+    """One connected reader, served until it disconnects."""
 
     server: _Server
 

@@ -37,7 +37,7 @@ _RETRY_S = 0.05
 _ROOM_FOR_WORDS = 1 << 16
 _LOOK_FOR_MASTER_S = 0.2
 ASK_S = 60.0
-"""The topology master is looked for so long when it is to be told something."""
+"""How long a client retries to reach the topology master, in seconds."""
 
 RESULTS_BYTES_MAX = 16 << 20
 """With more than this in results that nobody has taken, no more are read from the topology."""

@@ -21,7 +21,7 @@ class Ending:
         self._still: Standstill | None = None
 
     def is_over(self, totals: Totals, now_ms: float) -> bool:
-        """Whether it has ended; of each task that has not said so by then there is an event."""
+        """Whether the topology has ended; each task that has not reported its end by then gets an event."""
         if not totals.have_finished(self._sinks):
             return False
         self._still = self._still or Standstill(self._patience_ms, now_ms)

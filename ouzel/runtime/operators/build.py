@@ -47,7 +47,7 @@ from ouzel.runtime.operators.joined.sets import Comparing
 from ouzel.runtime.operators.joined.side_join import SideJoining
 from ouzel.runtime.operators.keyed.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.keyed.gathering import Gathering
-from ouzel.runtime.operators.keyed.lives import over
+from ouzel.runtime.operators.keyed.key_lifetimes import over
 from ouzel.runtime.operators.keyed.sessions import SessionAssignment
 from ouzel.runtime.operators.lateness import Lateness
 from ouzel.runtime.operators.ordered.first_rows import PartialTop

@@ -95,7 +95,7 @@ class Chain:
         return [operator.state for operator in self.operators if operator.state is not None]
 
     def restored(self) -> None:
-        """All `states` have been restored."""
+        """Called after all `states` have been restored."""
         for operator in self.operators:
             operator.restored()
 

@@ -1,4 +1,4 @@
-"""The table of a container's processes in a file: an executor that is started again adopts those that still run instead of killing them."""
+"""The table of a container's processes, as a file: a restarted executor adopts the processes that still run."""
 
 from __future__ import annotations
 

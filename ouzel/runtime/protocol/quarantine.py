@@ -68,7 +68,7 @@ class PoisonSearch:
             self.reset()
 
     def reset(self) -> None:
-        """Suspect no rows; the records found stay found."""
+        """Forget the suspected rows; records already found to be poison stay known."""
         self.deaths, self.start, self.end, self.alone = 0, 0, None, 0
 
     def parts(self, rows: int) -> Iterator[tuple[int, int]]:

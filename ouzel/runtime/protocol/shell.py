@@ -15,7 +15,7 @@ def _nothing(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Given to a machine when it is made.
+    """What a machine may ask of its shell; the machine gets it when it is made.
 
     Attributes:
         wall_zero_us: what the wall clock shows, in microseconds UTC, when the `now_ms` of the calls is 0. It may be corrected any time.

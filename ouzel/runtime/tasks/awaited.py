@@ -10,7 +10,7 @@ from ouzel.runtime.tasks.partitions import PartitionProgress
 SILENT_MS = 2_000
 """Shorter silences are not reported."""
 
-NOT_OF_NOW = "its rows are not of now, so time waits for the next one, or for the end"
+HISTORICAL = "its rows are historical, so time waits for the next one, or for the end"
 NOTHING_YET = "no row so far, so time waits for the first one, or for the end"
 
 
@@ -49,7 +49,7 @@ class Awaited:
         if any(one.lag.is_following for one in alive):
             return []
         read = [one for one in alive if one.watermark_us > BEGINNING_OF_TIME]
-        return [self._waiting(NOT_OF_NOW if read else NOTHING_YET, read or alive)]
+        return [self._waiting(HISTORICAL if read else NOTHING_YET, read or alive)]
 
     def _waiting(
         self, reason: str, partitions: Iterable[PartitionProgress], wall_zero_us: int | None = None, until_us: int = 0

@@ -233,6 +233,6 @@ def _written_names(item: exp.Expr, at: int) -> list[str]:
 
 
 def _list_shown(items: Sequence[SortKey], relation: Relation) -> tuple[SortKey, ...]:
-    """The order as far as the result has its columns."""
+    """The part of the ORDER BY whose columns are in the result."""
     names = relation.node.schema.names
     return tuple(takewhile(lambda item: item.column in names, items))

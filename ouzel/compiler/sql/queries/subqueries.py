@@ -205,7 +205,7 @@ def with_items(queries: Queries, tree: exp.Select, relation: Relation) -> tuple[
 
 
 def _outermost(part: exp.Expr) -> exp.Expr | None:
-    """The first subquery that stands in no other."""
+    """The first subquery that is not inside another one."""
     return next(filter(is_subquery, part.walk(prune=is_subquery)), None)
 
 

@@ -1,4 +1,4 @@
-"""Columns that no JSON record has: most likely the name is written otherwise there. It is said once; to be missing is no error."""
+"""Columns that no JSON record has, most likely because the name is spelled differently there. It is reported once, and is no error."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class KeepsValues(Accumulators):
 
 
 class OfBag(KeepsValues):
-    """Base: the result is computed of all values when it is asked for; what is a number is not computed again until values are added."""
+    """Base: the result is computed from all values on demand; a numeric result is cached until values are added."""
 
     def __init__(self, call: AggregateCall, kind: DataType) -> None:
         super().__init__(call, kind)

@@ -130,7 +130,7 @@ class TopologyMasterMachine:
 
     @property
     def plan(self) -> wire_pb2.PhysicalPlan:
-        """Who is there, and whether the topology is paused."""
+        """The present members, and whether the topology is paused."""
         managers = [
             wire_pb2.StreamManager(
                 container=member.container,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ouzel.connectors.kestrel.custody import Blacklist, Custody, OpenItems
+from ouzel.connectors.kestrel.delivery_ledger import Blacklist, DeliveryLedger, OpenItems
 from ouzel.connectors.kestrel.protocol import LINE_MAX, Replies, statistics_of
 from ouzel.errors import ConnectorError
 from tests.effort import examples, seeds
@@ -21,60 +21,60 @@ class World:
     """A server with connections, each with what it has open there, and a task that reads, handles and gives back at random."""
 
     def __init__(self, seed: int) -> None:
-        self.random, self.custody = Random(seed), Custody(tracked=True)
+        self.random, self.ledger = Random(seed), DeliveryLedger(tracked=True)
         self.waiting = deque(b"%d" % number for number in range(ITEMS))
         self.open: dict[OpenItems, deque[bytes]] = {}
         self.batches: list[tuple[int, int, list[bytes]]] = []
         self.handled, self.closed, self.told_again, self.came_again = Counter[bytes](), Counter[bytes](), 0, 0
 
     def connect(self) -> None:
-        hand = OpenItems("host")
-        self.custody.hands.append(hand)
-        self.open[hand] = deque()
+        opened = OpenItems("host")
+        self.ledger.opened.append(opened)
+        self.open[opened] = deque()
 
     def hand_out(self) -> None:
-        hand = self.random.choice(list(self.open))
+        opened = self.random.choice(list(self.open))
         for _ in range(min(len(self.waiting), self.random.randint(1, 9))):
-            self.open[hand].append(self.waiting.popleft())
-            self.custody.take(hand, self.open[hand][-1])
+            self.open[opened].append(self.waiting.popleft())
+            self.ledger.take(opened, self.open[opened][-1])
 
     def read(self) -> None:
-        start, items, _ = self.custody.read(self.random.randint(1, 20))
+        start, items, _ = self.ledger.read(self.random.randint(1, 20))
         if items:
             self.batches.append((start, start + len(items), [item.data for item in items]))
 
     def decide(self) -> None:
         if self.batches:
             start, end, data = self.batches.pop(self.random.randrange(len(self.batches)))
-            assert len(self.custody.data(start, end)) == self.custody.held(start, end) <= end - start
+            assert len(self.ledger.data(start, end)) == self.ledger.held(start, end) <= end - start
             if self.random.random() < 0.2:
-                self.custody.give_back(start, end)
+                self.ledger.give_back(start, end)
             else:
                 self.handled.update(data)
-                self.told_again += self.custody.acknowledge(start, end)
+                self.told_again += self.ledger.acknowledge(start, end)
 
     def confirm(self) -> None:
-        hand = self.random.choice(list(self.open))
-        count = hand.confirm()
+        opened = self.random.choice(list(self.open))
+        count = opened.confirm()
         if self.random.random() < 0.1:
-            return self.disconnect(hand)
-        closed = [self.open[hand].popleft() for _ in range(count)]
+            return self.disconnect(opened)
+        closed = [self.open[opened].popleft() for _ in range(count)]
         assert all(self.handled[item] > self.closed[item] for item in closed), "closed before it was handled"
         self.closed.update(closed)
-        hand.confirmed(count)
-        if hand.may_go:
-            self.disconnect(hand)
+        opened.confirmed(count)
+        if opened.may_go:
+            self.disconnect(opened)
         return None
 
     def leave(self) -> None:
-        self.custody.leave(self.random.choice(list(self.open)))
+        self.ledger.leave(self.random.choice(list(self.open)))
 
-    def disconnect(self, hand: OpenItems | None = None) -> None:
-        hand = hand or self.random.choice(list(self.open))
-        back = self.open.pop(hand)
+    def disconnect(self, opened: OpenItems | None = None) -> None:
+        opened = opened or self.random.choice(list(self.open))
+        back = self.open.pop(opened)
         self.came_again += sum(self.handled[item] > self.closed[item] for item in back)
         self.waiting.extendleft(reversed(back))
-        self.custody.end(hand)
+        self.ledger.end(opened)
         self.connect()
 
 
@@ -86,7 +86,7 @@ def test_each_item_is_closed_once_and_only_when_it_was_handled(seed: int) -> Non
     acts = [world.hand_out, world.read, world.decide, world.confirm, world.confirm]
     for _ in range(1_500):
         world.random.choice(acts)()
-        assert world.custody.bytes == sum(len(item.data) for hand in world.custody.hands for item in hand.waiting)
+        assert world.ledger.bytes == sum(len(item.data) for opened in world.ledger.opened for item in opened.waiting)
         if world.random.random() < 0.01:
             world.disconnect()
         if world.random.random() < 0.01:
@@ -97,30 +97,30 @@ def test_each_item_is_closed_once_and_only_when_it_was_handled(seed: int) -> Non
         world.random.choice(acts)()
     assert set(world.closed.values()) == {1}
     assert len(world.closed) == ITEMS
-    assert world.custody.is_empty or any(not hand.is_empty for hand in world.custody.hands)
-    assert not world.custody.numbered
+    assert world.ledger.is_empty or any(not opened.is_empty for opened in world.ledger.opened)
+    assert not world.ledger.numbered
 
 
 def test_what_was_taken_for_good_of_a_host_that_is_left_is_still_read() -> None:
-    custody, hand = Custody(tracked=False), OpenItems("a")
-    custody.hands.append(hand)
-    custody.take(hand, b"x")
-    custody.leave(hand)
-    assert hand.may_go
-    custody.end(hand)
-    _, items, _ = custody.read(8)
+    ledger, opened = DeliveryLedger(tracked=False), OpenItems("a")
+    ledger.opened.append(opened)
+    ledger.take(opened, b"x")
+    ledger.leave(opened)
+    assert opened.may_go
+    ledger.end(opened)
+    _, items, _ = ledger.read(8)
     assert [item.data for item in items] == [b"x"]
-    assert not custody.hands, "and is no more waited for"
+    assert not ledger.opened, "and is no more waited for"
 
 
 def test_hosts_are_read_in_turn() -> None:
-    custody = Custody(tracked=True)
+    ledger = DeliveryLedger(tracked=True)
     for host in ("a", "b"):
-        hand = OpenItems(host)
-        custody.hands.append(hand)
+        opened = OpenItems(host)
+        ledger.opened.append(opened)
         for number in range(10):
-            custody.take(hand, f"{host}{number}".encode())
-    _, _, hosts = custody.read(8)
+            ledger.take(opened, f"{host}{number}".encode())
+    _, _, hosts = ledger.read(8)
     assert Counter(hosts) == {"a": 4, "b": 4}
 
 

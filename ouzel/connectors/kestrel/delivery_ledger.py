@@ -88,12 +88,12 @@ class OpenItems:
         return handled
 
 
-class Custody:
+class DeliveryLedger:
     """All items held by one task. They are read from its connections in turn, so that no host is preferred."""
 
     def __init__(self, tracked: bool) -> None:
         self._tracked = tracked
-        self.hands: deque[OpenItems] = deque()
+        self.opened: deque[OpenItems] = deque()
         self.numbered: dict[int, tuple[Item, OpenItems]] = {}
         self.handed = 0
         self.bytes = 0
@@ -101,34 +101,38 @@ class Custody:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in any hand, and each has found its queue empty since."""
-        return bool(self.hands) and not self.numbered and all(hand.is_empty and not hand.open for hand in self.hands)
+        """Whether nothing is open, and each has found its queue empty since."""
+        return (
+            bool(self.opened)
+            and not self.numbered
+            and all(opened.is_empty and not opened.open for opened in self.opened)
+        )
 
     @property
     def waiting(self) -> int:
         """How many items wait to be read."""
-        return sum(len(hand.waiting) for hand in self.hands)
+        return sum(len(opened.waiting) for opened in self.opened)
 
-    def take(self, hand: OpenItems, data: bytes) -> None:
+    def take(self, opened: OpenItems, data: bytes) -> None:
         """An item came."""
-        hand.take(data, self._tracked)
-        self.bytes += 0 if hand.goes else len(data)
+        opened.take(data, self._tracked)
+        self.bytes += 0 if opened.goes else len(data)
 
     def read(self, rows: int) -> tuple[int, list[Item], list[str]]:
         """At most `rows` items, the number of the first, and the host of each."""
         start, items, hosts = self.handed, list[Item](), list[str]()
-        share = max(1, rows // max(1, len(self.hands)))
-        while len(items) < rows and any(hand.waiting for hand in self.hands):
-            hand = self.hands[0]
-            self.hands.rotate(-1)
-            taken = [hand.waiting.popleft() for _ in range(min(share, rows - len(items), len(hand.waiting)))]
+        share = max(1, rows // max(1, len(self.opened)))
+        while len(items) < rows and any(opened.waiting for opened in self.opened):
+            opened = self.opened[0]
+            self.opened.rotate(-1)
+            taken = [opened.waiting.popleft() for _ in range(min(share, rows - len(items), len(opened.waiting)))]
             items += taken
-            hosts += [hand.host] * len(taken)
+            hosts += [opened.host] * len(taken)
             self.numbered.update(
-                (start + len(items) - len(taken) + place, (item, hand)) for place, item in enumerate(taken)
+                (start + len(items) - len(taken) + place, (item, opened)) for place, item in enumerate(taken)
             )
-            if hand.is_over and not hand.waiting:
-                self.hands.remove(hand)
+            if opened.is_over and not opened.waiting:
+                self.opened.remove(opened)
         self.handed += len(items)
         self.bytes -= sum(len(item.data) for item in items)
         return start, items, hosts
@@ -159,36 +163,36 @@ class Custody:
     def give_back(self, start: int, end: int) -> None:
         """These are to be handed out again."""
         for number in range(start, end):
-            item, hand = self.numbered.pop(number)
+            item, opened = self.numbered.pop(number)
             if item.fate is not Fate.LOST:
-                self._give_back(item, hand)
+                self._give_back(item, opened)
 
-    def _give_back(self, item: Item, hand: OpenItems) -> None:
+    def _give_back(self, item: Item, opened: OpenItems) -> None:
         item.fate = Fate.RETURNED
-        self._return_waiting(hand)
-        hand.goes = True
+        self._return_waiting(opened)
+        opened.goes = True
 
-    def _return_waiting(self, hand: OpenItems) -> None:
-        for item in hand.waiting:
+    def _return_waiting(self, opened: OpenItems) -> None:
+        for item in opened.waiting:
             item.fate = Fate.RETURNED
             self.bytes -= len(item.data)
-        hand.waiting.clear()
+        opened.waiting.clear()
 
-    def leave(self, hand: OpenItems) -> None:
+    def leave(self, opened: OpenItems) -> None:
         """Its server is not to be read any more: what is open there goes back, but for what is on its way, which is waited for."""
         if self._tracked:
-            self._return_waiting(hand)
-        hand.goes = True
+            self._return_waiting(opened)
+        opened.goes = True
 
-    def end(self, hand: OpenItems) -> None:
+    def end(self, opened: OpenItems) -> None:
         """A connection is gone. What was taken for good is still here."""
         if self._tracked:
-            self.bytes -= sum(len(item.data) for item in hand.waiting)
-            self._again += hand.end()
-        elif hand.waiting:
-            hand.is_over = True
+            self.bytes -= sum(len(item.data) for item in opened.waiting)
+            self._again += opened.end()
+        elif opened.waiting:
+            opened.is_over = True
             return
-        self.hands.remove(hand)
+        self.opened.remove(opened)
 
 
 class Blacklist:

@@ -1,4 +1,4 @@
-"""What one consumer of a group has in its hands; no I/O and no clock.
+"""The entries that are pending at one consumer of a group; no I/O and no clock.
 
 An entry is numbered when it is given out, and again when it is given out again. The server knows it by its id, and that it is pending,
 until it is acknowledged.
@@ -19,7 +19,7 @@ class StreamEntry(NamedTuple):
     fault: str = ""
 
 
-class Hands:
+class PendingEntries:
     """Entries that wait to be given out, those that are out, and those to be acknowledged."""
 
     def __init__(self, tracked: bool) -> None:
@@ -37,12 +37,12 @@ class Hands:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in our hands, nor to be acknowledged."""
+        """Whether nothing is pending, nor to be acknowledged."""
         return not (self._known or self._waiting or self.handled)
 
     @property
     def count(self) -> int:
-        """How many entries are in our hands."""
+        """How many entries are pending."""
         return len(self._waiting) + len(self._out)
 
     def take(self, entries: Iterable[StreamEntry]) -> int:
