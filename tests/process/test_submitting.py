@@ -75,8 +75,8 @@ def test_a_verb_on_what_is_not_there_is_refused(verb: str) -> None:
 
 def test_where_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OUZEL_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/home/ann")
-    assert find_ouzel_home() == Path("/home/ann/.ouzel")
+    monkeypatch.setenv("HOME", "/ann")
+    assert find_ouzel_home() == Path("/ann/.ouzel")
     monkeypatch.setenv("OUZEL_HOME", "/srv/ouzel")
     assert find_ouzel_home() == Path("/srv/ouzel")
 

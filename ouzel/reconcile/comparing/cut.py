@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.plan import AssignWindow, Node, Program, Scan, Sink, walk
+from ouzel.compiler.plan import AssignWindow, Node, Program, Sink, scans_in, walk
 from ouzel.compiler.types import DateType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
@@ -83,7 +83,7 @@ def check_cut(sink: Sink, cut: Cut) -> None:
 
 def began_of(sink: Sink, record: RunRecord) -> Mapping[str, int]:
     """Where the run went on from another with tables that the sink reads."""
-    tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
+    tables = {scan.table for scan in scans_in(walk(sink))}
     return {table: time_us for table, time_us in record.began.items() if table in tables}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.plan import Project, Scan, Sink, Watermark, walk
+from ouzel.compiler.plan import Project, Sink, Watermark, scans_in, walk
 from ouzel.compiler.types import Schema
 from ouzel.reconcile.recording.record import RunRecord
 
@@ -18,7 +18,7 @@ _AT = "at"
 
 def come_by_record(sink: Sink, record: RunRecord) -> int | None:
     """The least time of the partitions that were read; None if one of a table with a watermark is left out."""
-    tables = {node.table for mark in _marks(sink) for node in walk(mark) if isinstance(node, Scan)}
+    tables = {scan.table for mark in _marks(sink) for scan in scans_in(walk(mark))}
     read = [
         (table, name) for table in tables for name, (start, end) in record.ranges.get(table, {}).items() if end > start
     ]

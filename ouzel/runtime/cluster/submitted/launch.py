@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from ouzel.compiler.catalog import SECRETS
-from ouzel.compiler.plan import Scan
+from ouzel.compiler.plan import scans_in
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, OuzelError, QueryError, SubmissionError, TopologyError
 from ouzel.planner.keeping import NOTHING
@@ -162,7 +162,7 @@ def find_stateful(topology: Topology) -> tuple[str, ...]:
 
 def has_resuming_source(topology: Topology) -> bool:
     """Whether a source keeps offsets between runs."""
-    scans = [node for component in topology.components for node in component.chain if isinstance(node, Scan)]
+    scans = scans_in(node for component in topology.components for node in component.chain)
     return any(reads_of(scan.connector, scan.table).resumes(dict(scan.options)) for scan in scans)
 
 
