@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ouzel.compiler.functions.aggregates import AGGREGATES, is_aggregate, resolve_aggregate
+from ouzel.compiler.functions.aggregates import AGGREGATES, find_aggregate, resolve_aggregate
 from ouzel.compiler.plan import WEIGHT, AggregateCall
 from ouzel.compiler.plan.aggregates import accumulator_schema
 from ouzel.compiler.types import (
@@ -69,8 +69,8 @@ def test_refused(name: str, argument: DataType | None, message: str) -> None:
 
 def test_every_name_is_known() -> None:
     for function in AGGREGATES:
-        assert all(map(is_aggregate, (function.name, function.name.upper(), *function.aliases)))
-    assert not is_aggregate("upper")
+        assert all(map(find_aggregate, (function.name, function.name.upper(), *function.aliases)))
+    assert not find_aggregate("upper")
 
 
 @pytest.mark.parametrize(

@@ -218,11 +218,6 @@ def find_aggregate(name: str) -> AggregateFunction | None:
     return _BY_NAME.get(name.lower())
 
 
-def is_aggregate(name: str) -> bool:
-    """Whether SQL's `name`, in any case, is an aggregate."""
-    return name.lower() in _BY_NAME
-
-
 def resolves(function: AggregateFunction, argument: DataType) -> bool:
     """Whether the aggregate takes a value of this type."""
     return function.resolve(argument) is not None
