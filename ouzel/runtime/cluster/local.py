@@ -113,7 +113,7 @@ class LocalScheduler:
         try:
             self._server.stdin.write(json.dumps(command).encode() + b"\n")
             self._server.stdin.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: the pipe is closed, as it is once all is ended
             raise TopologyError("the local scheduler's server has ended; start the topology anew") from error
 
 
