@@ -15,6 +15,8 @@ import pytest
 import ouzel
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.process.job import RunDescription, create_home
+from ouzel.runtime.run import RunState
+from ouzel.runtime.simulator import engine
 from tests.process.topologies import Same, packed
 
 NUMBERS = (
@@ -137,3 +139,29 @@ def test_what_cannot_be_pickled_is_named(tmp_path: Path) -> None:
     said = r"'ten' cannot be sent to its tasks: its attribute 'lock' is a lock, which cannot be pickled; make it in open\(\)"
     with pytest.raises(ouzel.TopologyError, match=said):
         job.save()
+
+
+ENTERED, RELEASED = threading.Event(), threading.Event()
+
+
+def wait_for_release(number: int) -> int:
+    ENTERED.set()
+    RELEASED.wait()
+    return number
+
+
+def test_a_run_ends_though_a_function_does_not_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can end a thread: whoever left the run by an error, or by Ctrl-C twice, waited for ever."""
+    monkeypatch.setattr(engine, "END_S", 0.01)
+    run = ouzel.start(ouzel.Source.of([1]).map(wait_for_release).job(), engine="memory")
+    try:
+        ENTERED.wait()
+        status = run.end()
+        assert status.state is RunState.STOPPED
+        (told,) = (event.text for event in status.events if event.kind == "note")
+        assert "a call has not returned for 0.01 s" in told
+        assert f"{Path(__file__).name}:" in told
+        assert run.end() == run.stop() == status
+    finally:
+        RELEASED.set()
+    assert run.wait()

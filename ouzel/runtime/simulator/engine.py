@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -13,7 +15,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ouzel.compiler.user_code import describe_raised
+from ouzel.compiler.user_code import describe_raised, users_line_in
 from ouzel.connectors.backlog import Backlog, largest
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import OuzelError, TopologyError
@@ -23,10 +25,13 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.counts import add_up_counts
 from ouzel.runtime.observe.histogram import Histogram
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Event
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.simulator.world import World
+
+END_S = 10.0
+"""A call that does not return so long after the run was to end is left behind."""
 
 IDLE_S = 0.001
 """Pause when there is nothing to do."""
@@ -46,7 +51,7 @@ class MemoryHandle(RowIteration):
         self._rows_out = self._came = self._taken = self._unlimited = 0
         self._state = RunState.RUNNING
         self._reason = ""
-        self._cut_short = self._over = False
+        self._cut_short = self._over = self._left = False
         self._watermark_us: int | None = None
         self._asked: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._rest = threading.Event()
@@ -161,14 +166,27 @@ class MemoryHandle(RowIteration):
         self._ask(self._world.stop, None)
 
     def stop(self) -> Status:
-        self.drain()
-        self._thread.join()
+        if not self._left:
+            self.drain()
+            self._thread.join()
         return self.status()
 
     def end(self) -> Status:
         self._cut_short = True
-        self._thread.join()
+        self._thread.join(END_S)
+        if self._thread.is_alive() and not self._left:
+            self._leave()
         return self.status()
+
+    def _leave(self) -> None:
+        """End the run without its thread, which no other can end: it is in a call that does not return."""
+        self._left = True
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        where = users_line_in(traceback.extract_stack(frame)) if frame else ""
+        told = f"a call has not returned for {END_S:g} s since the run was to end{f' (at {where})' if where else ''}"
+        self._world.events.append(make_dropped_event(self.status(), self._world.topology))
+        self._world.events.append(Event("note", f"{told}; its thread is left behind in this process"))
+        self._end(RunState.STOPPED, "")
 
     def _run(self) -> None:
         try:
