@@ -159,16 +159,22 @@ def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
     """The type of what a service answers for the first of these pairs; None if that does not show now."""
     first = samples(pairs) or []
     try:
-        return hint_of_values(service.get_many(dict.fromkeys(key for key, _ in first if key is not None)).values())
-    except Exception:
+        with in_user_code():
+            return hint_of_values(service.get_many(dict.fromkeys(key for key, _ in first if key is not None)).values())
+    except NOT_A_FAILURE:
+        raise
+    except BaseException:
         return None
 
 
 def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
     """What a service makes of these pairs, if it answers now."""
     try:
-        return None if pairs is None else producer.answered(pairs)
-    except Exception:
+        with in_user_code():
+            return None if pairs is None else producer.answered(pairs)
+    except NOT_A_FAILURE:
+        raise
+    except BaseException:
         return None
 
 

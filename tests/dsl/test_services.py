@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -36,6 +38,15 @@ class Flight(NamedTuple):
 class Broken:
     def get_many(self, keys: Iterable[str]) -> dict[str, str]:
         raise OSError("the line is dead")
+
+
+class Leaving:
+    def __init__(self, leave: Callable[[int], object]) -> None:
+        self.leave = leave
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, str]:
+        self.leave(3)
+        return {}
 
 
 def flights() -> Stream[tuple[str, int]]:
@@ -72,6 +83,15 @@ def test_a_stream_keeps_its_time() -> None:
         ("New York", 2),
         ("San Francisco", 1),
     ]
+
+
+@pytest.mark.parametrize("leave", [sys.exit, lambda status: os._exit(status)], ids=["exit", "_exit"])
+def test_a_service_that_would_end_the_process_is_named(leave: Callable[[int], object]) -> None:
+    """By exit() the program ended without a word where a type was asked for, and a task without the service's name."""
+    with pytest.raises(QueryError, match="what Leaving answers does not show before the program runs"):
+        flights().left_join(Leaving(leave))
+    with pytest.raises(OuzelError, match=r"Leaving \(.*test_services.py:\d+\) has not answered: SystemExit: "):
+        flights().left_join(Leaving(leave), returns=str).table("memory")
 
 
 def test_what_cannot_be_asked_is_refused_with_the_reason() -> None:

@@ -13,6 +13,7 @@ import polars as pl
 from ouzel.compiler.plan import Node, Scan, Served, SideJoin, Union, scans_in, walk
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.types import to_polars
+from ouzel.compiler.user_code import FAILURES, describe_raised
 from ouzel.connectors import load_function, open_source, reads_of
 from ouzel.connectors.lookups import AskedTable, timeout_ms_of
 from ouzel.connectors.reading import ReadBatch, Reader, ReadState, SourceRequest, Unreachable
@@ -194,9 +195,10 @@ class ServiceLookup:
             answered = [(place, found[key]) for place, key in enumerate(named) if found.get(key) is not None]
             values = [self._write(value) if self._write else value for _, value in answered]
             column = pl.Series(self._node.names[1], values, self._kind, strict=True)
-        except Exception as error:
-            told = f"{type(error).__name__}: {error}"
-            raise ConnectorError(f"{self._node.called} ({self._node.place}) has not answered: {told}") from error
+        except FAILURES as error:
+            raise ConnectorError(
+                f"{self._node.called} ({self._node.place}) has not answered: {describe_raised(error)}"
+            ) from error
         return pl.DataFrame([keys.gather([place for place, _ in answered]).alias(self._node.names[0]), column])
 
     def close(self) -> None:
