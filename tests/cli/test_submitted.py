@@ -115,7 +115,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 def test_it_outlives_its_terminal_and_comes_back_when_all_its_processes_were_killed(place: Place) -> None:
     place.append(1)
-    command = f"{sys.executable} -m ouzel submit {place.root / 'followed.sql'}; read line"
+    command = f"{sys.executable} -m ouzel submit {place.root / 'followed.sql'} && read line"
     shell, terminal = pty.fork()
     if shell == 0:
         os.execvp("sh", ["sh", "-c", command])

@@ -73,10 +73,10 @@ def test_a_verb_on_what_is_not_there_is_refused(verb: str) -> None:
     assert "there is no submitted topology 'clicks'; `ouzel list` shows all that there are" in result.stderr
 
 
-def test_where_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_it_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("OUZEL_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/ann")
-    assert find_ouzel_home() == Path("/ann/.ouzel")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_ouzel_home() == tmp_path / ".ouzel"
     monkeypatch.setenv("OUZEL_HOME", "/srv/ouzel")
     assert find_ouzel_home() == Path("/srv/ouzel")
 
