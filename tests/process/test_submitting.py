@@ -184,9 +184,9 @@ def save(folder: TopologyFolder) -> RunDescription:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TopologyFolder]:
     """That of one topology, whose own path is too long for sockets."""
-    monkeypatch.setattr(tempfile, "tempdir", None)
     with tempfile.TemporaryDirectory(prefix="oz") as name:
         monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", None)
         yield TopologyFolder(tmp_path / ("x" * 100) / "clicks")
     tempfile.tempdir = None
 
