@@ -186,7 +186,7 @@ def _keep(secret: Secret) -> str:
     os.environ[variable] = secret.value
     advice = "write '${env:NAME}', and put it into the environment"
     warnings.warn(
-        f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=4
+        f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=5
     )
     return variable
 
