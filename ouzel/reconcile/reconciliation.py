@@ -203,7 +203,7 @@ def reconcile(
     try:
         part = skip_answered_windows(cut.at(record), sink, record)
         found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
-        if _may_be_rounding(found, rounding_bounds(lineage(sink).bounds)):
+        if tolerance and _may_be_rounding(found, rounding_bounds(lineage(sink).bounds)):
             found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false, rounding=True)
         return found
     except Exception as error:

@@ -233,7 +233,9 @@ class _Compiler:
     def _list(self, what: str, pattern: str) -> Listing:
         match what:
             case "TABLES":
-                return matching_rows(list_tables(self.created, self.relations), pattern)
+                named = self.named.relations
+                created, relations = {**self.named.created, **self.created}, {**named, **self.relations}
+                return matching_rows(list_tables(created, relations), pattern)
             case "FUNCTIONS":
                 return matching_rows(list_functions(self.source), pattern)
         return Listing(what=what, pattern=pattern)

@@ -220,7 +220,9 @@ def _differing(facts: Lineage, tolerance: float) -> list[Column]:
     differing, near = [], []
     for name, field in zip(names_of(facts), facts.columns, strict=True):
         ours, theirs = F.col(f"{STREAM}.{name}"), F.col(f"{BATCH}.{name}")
-        close = _close(ours, theirs, field.type, tolerance) | _is_rounding(ours, theirs, facts.bounds.get(field.name))
+        close = _close(ours, theirs, field.type, tolerance)
+        if tolerance:
+            close |= _is_rounding(ours, theirs, facts.bounds.get(field.name))
         unequal = paired & ~ours.eqNullSafe(theirs)
         differing.append(F.when(unequal & ~close, F.lit(field.name)))
         near.append(F.when(unequal & close, F.lit(field.name)))

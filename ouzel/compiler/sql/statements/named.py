@@ -50,6 +50,16 @@ class NamedTables:
         """All of them by name."""
         return {table.name: table for table in self._made.values()}
 
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """What each gives."""
+        return {name: table.relation for name, table in self.tables.items()}
+
+    @property
+    def created(self) -> dict[str, CreateTable]:
+        """The statement that would make each."""
+        return {self._made[named].name: statement for named, statement in self._created.items()}
+
     def is_path(self, node: exp.Expr) -> bool:
         """Whether a path stands there in quotes."""
         return self._source.text.startswith("'", node.meta.get("start", 0)) and "start" in node.meta
