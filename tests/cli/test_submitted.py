@@ -302,17 +302,15 @@ def test_a_run_is_detached_by_its_own_name_or_not_at_all(place: Place) -> None:
 
 @pytest.mark.whole
 def test_what_keeps_no_state_answers_each_row_once_however_often_all_its_processes_are_killed(place: Place) -> None:
-    place.append(*range(40_000))
+    place.append(*range(5_000))
     place.told("submit", place.root / "followed.sql", "--set", "batch.rows=200", "--set", "max.pending.rows=600")
-    before = 0
-    for _ in range(4):
-        wait_until(lambda before=before: len(place.twice()) > before + 1_000)
+    for end in range(10_000, 45_000, 10_000):
+        wait_until(lambda end=end: len(place.twice()) > end - 10_000)
+        place.append(*range(end - 5_000, end + 5_000))  # so that there is work when all die
         place.kill_all("followed")
-        before = len(place.twice())
         place.told("start", "followed")
-    assert before < 40_000, "it was never killed amid its work"
-    wait_until(lambda: len(place.twice()) >= 40_000)
-    assert sorted(place.twice()) == list(range(0, 80_000, 2))
+    wait_until(lambda: len(place.twice()) >= 45_000)
+    assert sorted(place.twice()) == list(range(0, 90_000, 2))
 
 
 @pytest.mark.whole
