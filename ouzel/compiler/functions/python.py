@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -235,39 +235,59 @@ def _declared(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
     Raises:
         Exception: see column_of; or one has a time zone, fields or keys that the type has not.
     """
-    column = column_of(VALUE, [_as_declared(value, kind) for value in values], kind)
+    column = column_of(VALUE, _as_declared(values, kind), kind)
     if column.dtype != kind:
         raise TypeError(f"{column.dtype} is no {kind}")
     return column
 
 
-def _as_declared(value: Any, kind: Any) -> Any:
-    """A dictionary as the entries of a map, an array of NumPy as a list, beside which Polars takes NULL too; anything else as it is.
+def _as_declared(values: Sequence[Any], kind: Any) -> list[Any]:
+    """The values as Polars has to be given them: dictionaries as the entries of a map, arrays of NumPy as lists, all else as it is.
+
+    Parts of values are held to their types as whole columns: of each row by itself that took 20 microseconds.
 
     Raises:
-        Exception: it has a time zone, fields or keys that the type has not.
+        Exception: see `_declared`.
     """
     import polars as pl
 
-    match value:
-        case dict() if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct) and _is_map(kind):
-            if None in value:
-                raise ValueError("None is no key of a MAP")
-            entry: dict[str, Any] = dict(kind.inner.to_schema())
-            column_of("key", list(value), entry["key"])  # inside a list Polars would make texts of numbers
-            column_of("value", list(value.values()), entry["value"])
-            return [{"key": key, "value": item} for key, item in value.items()]
-        case dict() if isinstance(kind, pl.Struct):
-            fields: dict[str, Any] = dict(kind.to_schema())
-            if further := value.keys() - fields.keys():
-                raise ValueError(f"it has no field {further}")
-            for name, of in fields.items():
-                column_of(name, [value.get(name)], of)
-        case datetime(tzinfo=tzinfo()) if isinstance(kind, pl.Datetime) and kind.time_zone is None:
-            raise ValueError("a TIMESTAMP has no time zone")
-        case _ if isinstance(kind, pl.List) and type(value).__name__ == "ndarray":
-            return value.tolist()
-    return value
+    match kind:
+        case pl.Struct():
+            _check_fields([value for value in values if isinstance(value, dict)], dict(kind.to_schema()))
+        case pl.Datetime(time_zone=None):
+            if any(isinstance(value, datetime) and value.tzinfo is not None for value in values):
+                raise ValueError("a TIMESTAMP has no time zone")
+        case pl.List(inner=pl.Struct() as entry) if _is_map(kind):
+            _check_entries([value for value in values if isinstance(value, dict)], dict(entry.to_schema()))
+            return [_entries(value) if isinstance(value, dict) else _as_list(value) for value in values]
+        case pl.List():
+            return list(map(_as_list, values))
+    return list(values)
+
+
+def _check_fields(rows: Sequence[dict[str, Any]], fields: Mapping[str, Any]) -> None:
+    for row in rows:
+        if further := row.keys() - fields.keys():
+            raise ValueError(f"it has no field {further}")
+    for name, kind in fields.items():
+        column_of(name, [row.get(name) for row in rows], kind)
+
+
+def _check_entries(maps: Sequence[dict[Any, Any]], entry: Mapping[str, Any]) -> None:
+    """Inside a list Polars would make texts of numbers."""
+    if any(None in each for each in maps):
+        raise ValueError("None is no key of a MAP")
+    column_of("key", [key for each in maps for key in each], entry["key"])
+    column_of("value", [value for each in maps for value in each.values()], entry["value"])
+
+
+def _as_list(value: Any) -> Any:
+    """An array of NumPy as a list, beside which Polars takes NULL too; anything else as it is."""
+    return value.tolist() if type(value).__name__ == "ndarray" else value
+
+
+def _entries(value: dict[Any, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": item} for key, item in value.items()]
 
 
 _ROWS_OF_VALUES = frozenset({"list", "tuple", "range", "ndarray", "Series", "NoneType"})
