@@ -50,6 +50,17 @@ def test_a_batch_that_comes_again_is_kept_once_whoever_wrote_it(tmp_path: Path) 
     assert read(KeptResults(tmp_path)) == [1, 2]
 
 
+def test_ids_are_remembered_as_far_as_batches_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topology that runs for ever kept the id of each batch that it had ever written."""
+    monkeypatch.setattr("ouzel.runtime.process.kept_results.IDS_KEPT", 4)
+    keeper = ResultKeeper(tmp_path / RUN / "task-1", part_bytes=1)
+    for batch in range(10):
+        keeper.write(batch, numbers(batch))
+    for again in (9, 6, 5):
+        keeper.write(again, numbers(again))
+    assert read(KeptResults(tmp_path)) == [*range(10), 5]
+
+
 @pytest.mark.parametrize("left", [1, 27, 28, -1])
 def test_a_batch_that_was_written_half_is_cut_off(tmp_path: Path, left: int) -> None:
     folder = tmp_path / RUN / "task-1"

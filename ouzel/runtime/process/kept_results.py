@@ -30,7 +30,7 @@ KEPT_BYTES = 1 << 30
 FOLD_BYTES = 64 << 20
 _REMOVED = "results were removed before they were read, for more came than is kept; read them anew"
 IDS_KEPT = 1 << 16
-"""Ids of the latest batches that a fold keeps, so that a replay after it is known."""
+"""Ids of the latest batches that are known when they come again: a source sends none again that lie further back (REMEMBERED)."""
 
 _ROWS, _IDS = 1, 2
 _HEAD = struct.Struct("<4sIQQI")
@@ -158,6 +158,8 @@ class ResultKeeper:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def _begin_part(self) -> None:
+        """Go on in a new part, and forget ids that do not come again: a topology that runs for ever would keep ever more."""
+        self._seen = dict.fromkeys(list(self._seen)[-IDS_KEPT:])
         self._open(_parts_of(self._folder)[-1].number + 1)
 
     def _bound(self, takes_back: bool) -> None:
@@ -188,7 +190,6 @@ class ResultKeeper:
         total = _add_up(
             [_to_frame(batch.body) for part in parts for batch in _batches_in(part.path) if batch.kind == _ROWS]
         )
-        self._seen = dict.fromkeys(list(self._seen)[-IDS_KEPT:])
         number = parts[-1].number + 1
         whole = self._folder / f"part-{number:08}.fold"
         hidden = whole.with_suffix(".new")
