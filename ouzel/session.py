@@ -37,14 +37,14 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         from ouzel.spark.streaming import start_structured
 
         return start_structured(job, master=master, conf=conf)
+    if engine == "heron" and _instead is not None:
+        return _instead(job)
     topology = ready(job).topology
     if engine == "memory":
         from ouzel.runtime.simulator.engine import start_memory
 
         return start_memory(topology, job.packing, job.directory)
     if engine == "heron":
-        if _instead is not None:
-            return _instead(job)
         from ouzel.runtime.cluster.local import start_heron
 
         return start_heron(topology, job.packing, job.directory)

@@ -95,9 +95,8 @@ def skip_answered_windows(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
         return cut
     grids = {(window.grid_us, window.offset_us) for window in found.windows}
     slide_us, offset_us = grids.pop() if len(grids) == 1 else (1, 0)
-    earliest = (
-        max(began.values()) + 1 - found.size_us + 1
-    )  # it ends after what was closed, which is by its last microsecond
+    closed_us = max(began.values())  # by its last microsecond
+    earliest = closed_us + 1 - found.size_us + 1
     first = earliest + (offset_us - earliest) % slide_us
     return replace(cut, from_us=first if cut.from_us is None else max(first, cut.from_us))
 

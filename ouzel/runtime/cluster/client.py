@@ -80,8 +80,14 @@ class ResultSource(Protocol):
         """Deliver what is left, then stop."""
 
 
-OpenResults = Callable[[Path, Callable[[pl.DataFrame], None], Callable[[], bool]], ResultSource]
-"""Opens the results of a job directory: what takes each frame, and whether there is room for more."""
+Deliver = Callable[[pl.DataFrame], None]
+"""Takes each frame of a result."""
+
+HasRoom = Callable[[], bool]
+"""Whether there is room for more frames."""
+
+OpenResults = Callable[[Path, Deliver, HasRoom], ResultSource]
+"""Opens the results of a job directory."""
 
 
 class HeronHandle(RowIteration):

@@ -82,8 +82,7 @@ class LocalScheduler:
     def on_restart(self, container: int | None = None) -> None:
         """See Scheduler."""
         assert self._job is not None
-        every = [MASTER_CONTAINER, *(one.id for one in self._job.packing.containers)]
-        for number in every if container is None else [container]:
+        for number in self._job.containers if container is None else [container]:
             self._tell(do="restart", container=number)
 
     def on_update(self, current: PackingPlan, proposed: PackingPlan) -> None:

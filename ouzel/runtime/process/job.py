@@ -74,6 +74,11 @@ class RunDescription:
         """The directory of one container."""
         return self.home / f"container-{number}"
 
+    @property
+    def containers(self) -> list[int]:
+        """The numbers of all containers, the topology master's among them."""
+        return [MASTER_CONTAINER, *(one.id for one in self.packing.containers)]
+
     def tasks_in(self, container: int) -> tuple[Task, ...]:
         """The tasks that live in a container."""
         return self.placement.tasks_in(container)

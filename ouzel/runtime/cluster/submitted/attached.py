@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 
-import polars as pl
-
 from ouzel.errors import OuzelError, SubmissionError
-from ouzel.runtime.cluster.client import HeronHandle, OpenResults
+from ouzel.runtime.cluster.client import Deliver, HasRoom, HeronHandle, ResultSource, ServedScheduler
 from ouzel.runtime.cluster.submitted.control import tell_server
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.process.kept_results import KeptResults
@@ -33,29 +30,27 @@ _STATES = {
 }
 
 
-class KeptScheduler:
+class KeptScheduler(ServedScheduler):
     """The processes of a submitted topology, as a handle sees them: it ends none of them."""
 
     def __init__(self, registry: Registry, name: str) -> None:
         self._registry, self._name = registry, name
 
     def on_kill(self) -> None:
-        """See client.ServedScheduler: the server ends by itself."""
+        """Nothing: the server ends by itself."""
 
     def has_ended(self) -> bool:
-        """See client.ServedScheduler."""
         return not self._registry.is_alive(self._name)
 
     def last_words(self) -> str:
-        """See client.ServedScheduler."""
         record = self._registry.find(self._name)
         return record.reason if record else f"topology '{self._name}' was removed"
 
 
-class ResultFollower:
-    """Reads kept results as they come, in a thread of its own (see client.ResultSource)."""
+class ResultFollower(ResultSource):
+    """Reads kept results as they come, in a thread of its own."""
 
-    def __init__(self, folder: Path, deliver: Callable[[pl.DataFrame], None], has_room: Callable[[], bool]) -> None:
+    def __init__(self, folder: Path, deliver: Deliver, has_room: HasRoom) -> None:
         self._results, self._deliver, self._has_room = KeptResults(folder), deliver, has_room
         self._ending, self._asked = False, Event()
         self._rounds = 0
@@ -64,21 +59,16 @@ class ResultFollower:
         start_thread(self._thread)
 
     def catch_up(self, timeout_s: float) -> None:
-        """See client.ResultSource."""
-        wanted, deadline = (
-            self._rounds + 2,
-            time.monotonic() + timeout_s,
-        )  # the round that is under way may have passed by
+        wanted = self._rounds + 2  # the round that is under way may have passed it by
+        deadline = time.monotonic() + timeout_s
         while self._rounds < wanted and not self.failure and time.monotonic() < deadline and self._thread.is_alive():
             self._asked.set()
             time.sleep(_LOOK_S / 10)
 
     def resume(self) -> None:
-        """See client.ResultSource."""
         self._asked.set()
 
     def close(self) -> None:
-        """See client.ResultSource."""
         self._ending = True
         self._asked.set()
         self._thread.join()
@@ -90,29 +80,32 @@ class ResultFollower:
                 for frame in self._results.read():
                     self._deliver(frame)
                     while not self._has_room() and not self._ending:
-                        self._asked.wait(_LOOK_S)
+                        self._rest()
                 self._rounds += 1
                 if is_last:
                     return
-                self._asked.wait(_LOOK_S)
-                self._asked.clear()
+                self._rest()
         except Exception as error:
             self.failure = str(error) or type(error).__name__
 
+    def _rest(self) -> None:
+        self._asked.wait(_LOOK_S)
+        self._asked.clear()
 
-class NoResults:
-    """Of a handle that only asks and tells (see client.ResultSource)."""
+
+class NoResults(ResultSource):
+    """Of a handle that only asks and tells."""
 
     failure = ""
 
     def catch_up(self, timeout_s: float) -> None:
-        """See client.ResultSource."""
+        pass
 
     def resume(self) -> None:
-        """See client.ResultSource."""
+        pass
 
     def close(self) -> None:
-        """See client.ResultSource."""
+        pass
 
 
 class AttachedHandle(HeronHandle):
@@ -124,9 +117,10 @@ class AttachedHandle(HeronHandle):
     def __init__(self, registry: Registry, record: Submitted, *, takes_results: bool = True) -> None:
         self._registry, self._record = registry, record
         folder = registry.folder(record.name)
-        open_results: OpenResults = lambda home, deliver, has_room: (  # noqa: E731
-            ResultFollower(folder.results, deliver, has_room) if takes_results else NoResults()
-        )
+
+        def open_results(home: Path, deliver: Deliver, has_room: HasRoom) -> ResultSource:
+            return ResultFollower(folder.results, deliver, has_room) if takes_results else NoResults()
+
         super().__init__(folder.load(record.run), KeptScheduler(registry, record.name), open_results)
 
     @property

@@ -21,7 +21,7 @@ from ouzel.runtime.cluster.local import check_start, describe_tables, find_modul
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.process.job import MASTER_CONTAINER, PROGRAM, RunDescription
+from ouzel.runtime.process.job import PROGRAM, RunDescription
 from ouzel.runtime.protocol.cluster.submitted import (
     Condition,
     RefuseCommand,
@@ -107,9 +107,8 @@ def _launch(registry: Registry, name: str, job: RunDescription, folder: Topology
     Raises:
         TopologyError: it cannot; says why.
     """
-    containers = [MASTER_CONTAINER, *(container.id for container in job.packing.containers)]
     keeper = {"home": str(registry.home), "name": name}
-    command = {"home": str(job.home), "containers": containers, "tables": folder.tables(), "keeper": keeper}
+    command = {"home": str(job.home), "containers": job.containers, "tables": folder.tables(), "keeper": keeper}
     server = warm.take()
     assert server.stdin is not None
     assert server.stdout is not None

@@ -20,7 +20,7 @@ from ouzel.runtime.cluster.submitted.attached import END_S, AttachedHandle, wait
 from ouzel.runtime.cluster.submitted.control import SOCKET, tell_server
 from ouzel.runtime.cluster.submitted.launch import start_again
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.cluster.submitted import ALIVE, Condition, Submitted, Verb
@@ -177,7 +177,7 @@ def find_parts(job: RunDescription, target: str = "") -> list[TopologyPart]:
     """
     if found := _CONTAINER.fullmatch(target):
         number = int(found["number"])
-        if number in (MASTER_CONTAINER, *(container.id for container in job.packing.containers)):
+        if number in job.containers:
             return [TopologyPart(number, "", tuple(task.component for task in job.tasks_in(number)), target)]
     task_of = _TASK.fullmatch(target)
     component, index = (task_of["component"], int(task_of["index"])) if task_of else (target, None)
