@@ -168,7 +168,7 @@ class Instance:
         frames = self._take_arrivals(self._patience_ms(machine) / 1e3)
         self.watchdog.enter()
         now = now_ms()
-        for number in self._sink.take() if self._sink else ():
+        for number in self._take_flushed():
             self._carry_out(machine.on_flushed(number, now))
         self._portions.add(self._sort(machine, frames, now))
         messages = self._portions.take()
@@ -195,6 +195,11 @@ class Instance:
         if not self._is_spout and not self._sink_has_room(patience_s):
             return []
         return self._gateway.take(patience_s)
+
+    def _take_flushed(self) -> list[int]:
+        """The flushes that are done; raises what the sink has failed with, for a spout that has read everything asks for no more room."""
+        self._sink_has_room(0.0)
+        return self._sink.take() if self._sink else []
 
     def _sink_has_room(self, patience_s: float) -> bool:
         """Whether the task's sink takes in more, if it has one."""
