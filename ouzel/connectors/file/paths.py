@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ouzel.errors import ConnectorError
@@ -76,5 +76,46 @@ def _match(pattern: str, directory: Path) -> list[str]:
     place = str(directory / pattern)
     if problem := _cannot_be_read_again(place):
         raise ConnectorError(problem)
-    hits = glob.glob(os.path.join(place, "*") if os.path.isdir(place) else place, recursive=True)
+    wanted = os.path.join(place, "*") if os.path.isdir(place) else place
+    _refuse_closed(wanted)
+    hits = glob.glob(wanted, recursive=True)
     return [hit for hit in hits if os.path.isfile(hit) and not os.path.basename(hit).startswith((".", "_"))]
+
+
+def _refuse_closed(wanted: str) -> None:
+    """`glob` passes over a folder that this user may not look into, and the rows of its files would be missing in silence."""
+    if not glob.has_magic(wanted):
+        _is_there(wanted)
+    for folder in filter(_is_there, _listed(wanted)):
+        if not os.access(folder, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise _make_closed(folder)
+
+
+def _listed(wanted: str) -> Iterator[str]:
+    """The folders whose names are held against a part of a pattern, from the top on."""
+    parts = wanted.split(os.sep)
+    for depth, part in enumerate(parts):
+        above = os.sep.join(parts[:depth])
+        if part == "**":
+            yield from glob.iglob(os.path.join(above, "**", ""), recursive=True)
+        elif glob.has_magic(part):
+            yield from (
+                glob.iglob(os.path.join(above, ""), recursive=True) if glob.has_magic(above) else [above or os.sep]
+            )
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:
+        raise _make_closed(os.path.dirname(path)) from None
+    except OSError:
+        return False
+    return True
+
+
+def _make_closed(folder: str) -> ConnectorError:
+    return ConnectorError(
+        f"the folder {folder.rstrip(os.sep)} cannot be looked into: Permission denied; what lies there would be left out; "
+        "`chmod a+rx` it or the folders above it, or leave it out of 'path'"
+    )

@@ -54,7 +54,9 @@ class FileSink:
                 "as parts in a folder; name another 'path', of a table of its own if you read that file"
             )
         self._directory.mkdir(parents=True, exist_ok=True)
-        notes, half = self._request.notes, set(self._directory.glob(f".{self._prefix}*"))
+        names = os.listdir(self._directory)  # unlike a glob it fails where nobody may look
+        half = {self._directory / name for name in names if name.startswith(f".{self._prefix}")}
+        notes = self._request.notes
         ledger = PartLedger(notes, lambda first: self._hidden(self._name(first)) not in half) if notes else None
         for left in half:
             left.unlink()
