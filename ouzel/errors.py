@@ -14,8 +14,49 @@ OuzelError
 
 from __future__ import annotations
 
+import re
+
 WIDEST = 160
 """A longer line is shown around its place alone."""
+
+_AROUND = 4096
+"""Letters before and behind a place in which secrets are looked for; far more than are shown."""
+
+_WORDS = r"pas+w|passphrase|pass(?=['\"`\s=])|pwd|secret|token|credential|api.?key|access.?key|private.?key|key\.pem|sasl\.jaas"
+_NAMES = rf"[\w.\-]{{0,64}}(?:{_WORDS})[\w.\-]{{0,64}}"
+_QUOTED = r"'(?:[^']|'')*(?:'|$)|\"[^\"]*(?:\"|$)"
+_SECRET = re.compile(
+    rf"""(?P<name>['"`]?{_NAMES}['"`]?\s*(?:=>|=|:)?\s*)(?P<value>{_QUOTED})"""  # 'password' = '...'
+    rf"""|(?P<bare_name>'{_NAMES}'?\s*=\s*)(?P<bare>[^\s,)'"]+)"""  # 'password' = ..., without its quotes
+    r"""|(?P<user>://[^\s:/@'"]*:)(?P<word>[^\s@'"]+)(?=@)""",  # redis://user:...@host
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"\$\{(?:env|file):[^}]+\}")
+
+
+def mask_secrets(text: str) -> str:
+    """The text of a query with asterisks, as many, for what looks like a secret and does not only say where one is."""
+    return _SECRET.sub(_hide, text)
+
+
+def _without_secrets(sentence: str, text: str) -> str:
+    """A sentence about a text that quotes no secret of it."""
+    for found in _SECRET.finditer(text):
+        quoted = f"'{_value(found)}'"
+        if mask_secrets(found[0]) != found[0] and quoted in sentence:
+            sentence = sentence.replace(quoted, "'***'")
+    return sentence
+
+
+def _value(found: re.Match[str]) -> str:
+    return (found["value"] or found["bare"] or found["word"]).strip("'\"")
+
+
+def _hide(found: re.Match[str]) -> str:
+    before = found["name"] or found["bare_name"] or found["user"]
+    if not (value := _value(found)) or _ELSEWHERE.search(value):
+        return found[0]
+    return before + re.sub(r"[^\n]", "*", found[0][len(before) :])
 
 
 class OuzelError(Exception):
@@ -55,14 +96,17 @@ class QueryError(OuzelError):
         return self
 
     def __str__(self) -> str:
-        advice = f"; {self.instead}" if self.instead else ""
+        around = slice(max(0, self.at - _AROUND), max(0, self.at) + _AROUND)
+        sentence = f"{self.problem}; {self.instead}" if self.instead else self.problem
+        sentence = _without_secrets(sentence, self.text[around])
         if self.at < 0 or not self.text:
-            return f"{self.problem}{advice}"
+            return sentence
         before = self.text[: self.at]
         number = before.count("\n") + 1
         column = self.at - (before.rfind("\n") + 1)
-        line = self.text.split("\n")[number - 1].rstrip("\r")
-        return f"line {number}, column {column + 1}: {self.problem}{advice}\n{_pointed_at(line, column, self.length)}"
+        shown = self.text[: around.start] + mask_secrets(self.text[around]) + self.text[around.stop :]
+        line = shown.split("\n")[number - 1].rstrip("\r")
+        return f"line {number}, column {column + 1}: {sentence}\n{_pointed_at(line, column, self.length)}"
 
 
 def _pointed_at(line: str, column: int, length: int) -> str:

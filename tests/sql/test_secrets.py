@@ -14,6 +14,7 @@ from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
 from ouzel.connectors.options import TableOptions
+from ouzel.errors import QueryError, mask_secrets
 from ouzel.reconcile.recording.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
@@ -116,3 +117,70 @@ def test_a_secret_of_a_table_that_is_like_another_is_hidden_too(monkeypatch: pyt
         "b": "${env:OUZEL_SECRET_B_PASSWORD}",
         "c": "${env:OUZEL_SECRET_A_PASSWORD}",
     }
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "'properties.sasl.password' = 'hunter2'",
+        "'password'='hunter2'",
+        "'password' = 'it''s hunter2'",
+        "'password' = hunter2",
+        "'password' 'hunter2'",
+        "'password = 'hunter2'",
+        "password => 'hunter2'",
+        "'properties.ssl.key.pem' = '-----BEGIN\nhunter2'",
+        "'properties.sasl.jaas.config' = 'x required password=\"hunter2\";'",
+        "'API_KEY' = \"hunter2\"",
+        "'clientSecret' = 'hunter2",
+        "'auth.token' = 'hunter2'",
+        "'url' = 'redis://me:hunter2@host:6379/0'",
+    ],
+)
+@pytest.mark.parametrize("place", ["before", "behind", "on it"])
+def test_an_error_that_shows_the_line_of_a_secret_hides_it(written: str, place: str) -> None:
+    text = f"CREATE TABLE t (a INTT) WITH ({written}, 'topic' = 'here', nowhere);"
+    at = {"before": text.index("INTT"), "behind": text.index("nowhere"), "on it": text.index("hunter2")}[place]
+    told = str(QueryError("wrong", text=text, at=at, length=4))
+    assert "hunter2" not in told
+    assert "***" in told or "\n" in written
+    shown, carets = told.split("\n")[1:3]
+    line = text[:at].count("\n")
+    assert len(shown) == len(text.split("\n")[line]) + 2, "what stands behind it is where it was"
+    assert carets.index("^") == at - (text.rfind("\n", 0, at) + 1) + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'password' = '${env:NAME}'",
+        "'properties.sasl.mechanism' = 'PLAN', 'properties.sasl.username' = 'me'",
+        "SELECT token = other, tokens FROM t WHERE a = 'b'",
+        "'path' = 'file:///a/b.csv', 'bootstrap.servers' = 'host:9092'",
+        "'password' = ''",
+    ],
+)
+def test_what_is_no_secret_is_shown(text: str) -> None:
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "CREATE TABLE t (a INTT) WITH ('connector' = 'postgres', 'password' = 'hunter2');",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'postgres', 'password' = 'hunter2', 'tabel' = 'x'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'postgres', 'password' = 'hunter2' 'table' = 'x'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'postgres', 'password' 'hunter2'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'password' = 'hunter2'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'postgres', 'pasword' = 'hunter2'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'properties.sasl.pass' = 'hunter2'); SELECT a FROM t;",
+        "CREATE TABLE t (a INT) WITH ('connector' = 'redis', 'url' = 'redis://me:hunter2@h/0', 'x' = 'y'); SELECT a FROM t;",
+        "SELECT a FROM t WITH ('password' = 'hunter2)",
+        "SET 'password' = 'hunter2'; SELECT 1;",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ouzel.compiler.catalog.SecretWarning")
+def test_no_text_that_is_wrong_tells_its_password(broken: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        load_text(broken, Path(), "broken")
+    assert "hunter2" not in str(refused.value)
