@@ -1,4 +1,7 @@
-"""Ctrl-C: on the command line at once and with a word, except where something is to be cleared away; and while a thread is awaited."""
+"""Ctrl-C: on the command line at once and with a word, except where something is to be cleared away; and while a thread is awaited.
+
+Ctrl-Z, where the cursor is hidden.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Event, Thread, current_thread, main_thread
 from types import FrameType
 
 INTERRUPTED = 130
 """The exit code."""
 
-_SHOW_CURSOR = b"\x1b[?25h"
+_SHOW_CURSOR, _HIDE_CURSOR = b"\x1b[?25h", b"\x1b[?25l"
 
 
 class AwaitedThread(Thread):
@@ -64,11 +67,38 @@ def interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, _end)
 
 
+@contextmanager
+def suspendable(terminal: int) -> Iterator[None]:
+    """Inside, the cursor of this terminal is hidden, and Ctrl-Z shows it for as long as the process is stopped.
+
+    Elsewhere than in the main thread, and where Ctrl-Z is ignored or somebody's own, nothing is changed.
+    """
+
+    def suspend(number: int, frame: FrameType | None) -> None:
+        _write(terminal, _SHOW_CURSOR)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)  # goes on when the process does
+        signal.signal(number, suspend)
+        _write(terminal, _HIDE_CURSOR)
+
+    mine = current_thread() is main_thread() and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTSTP, suspend)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+
+def _write(file: int, text: bytes) -> None:
+    with suppress(OSError):
+        os.write(file, text)
+
+
 def _end(number: int, frame: FrameType | None) -> None:
     for file in (1, 2):
         if os.isatty(file):
-            with suppress(OSError):
-                os.write(file, _SHOW_CURSOR)
-    with suppress(OSError):
-        os.write(2, b"error: interrupted\n")
+            _write(file, _SHOW_CURSOR)
+    _write(2, b"error: interrupted\n")
     os._exit(INTERRUPTED)

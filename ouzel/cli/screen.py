@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
@@ -16,6 +16,7 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Lines, Page
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import count_in_words, draw_table, fitting, records
+from ouzel.interrupts import suspendable
 from ouzel.runtime.run import RunState, Status
 
 if TYPE_CHECKING:
@@ -75,8 +76,11 @@ class StatusScreen:
         self.console, self.title, self.progress, self.clock = console, title, progress, clock
         self.live = Live(console=console, auto_refresh=False, transient=True, **redirects())
         self._next = 0.0
+        file = console.file
+        self._suspends = suspendable(file.fileno()) if file.isatty() else nullcontext()
 
     def __enter__(self) -> StatusScreen:
+        self._suspends.__enter__()
         self.live.start()
         return self
 
@@ -84,6 +88,7 @@ class StatusScreen:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.live.stop()
+        self._suspends.__exit__(kind, error, trace)
 
     def show(self, status: Status) -> None:
         """Draw it, unless it was drawn a moment ago."""

@@ -110,3 +110,30 @@ def test_h_is_help(command: tuple[str, ...]) -> None:
     short, long = (CliRunner().invoke(app, [*command, option]) for option in ("-h", "--help"))
     assert (short.exit_code, short.output) == (0, long.output)
     assert "--help" in short.output
+
+
+@pytest.mark.parametrize("ours", [signal.SIG_DFL, signal.SIG_IGN])
+def test_ctrl_z_shows_the_cursor_while_the_process_is_stopped(
+    ours: signal.Handlers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, terminal = os.pipe()
+    stopped: list[tuple[bytes, object]] = []
+
+    def stop(number: int) -> None:
+        stopped.append((os.read(reader, 100), signal.getsignal(number)))
+
+    raised = signal.raise_signal
+    before = signal.signal(signal.SIGTSTP, ours)
+    monkeypatch.setattr(signal, "raise_signal", stop)
+    try:
+        with interrupts.suspendable(terminal):
+            raised(signal.SIGTSTP)
+            raised(signal.SIGTSTP)
+        assert signal.getsignal(signal.SIGTSTP) is ours
+    finally:
+        signal.signal(signal.SIGTSTP, before)
+        os.close(terminal)
+    shown = [b"\x1b[?25h", b"\x1b[?25l\x1b[?25h"] if ours is signal.SIG_DFL else []
+    assert stopped == [(text, signal.SIG_DFL) for text in shown]
+    assert os.read(reader, 100) == (b"\x1b[?25l" if shown else b"")
+    os.close(reader)
