@@ -23,6 +23,7 @@ from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 from ouzel.runtime import warm
+from ouzel.runtime.cluster.client import name_log
 from ouzel.runtime.cluster.local import name_run, start_heron
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor, mains
 from ouzel.runtime.process.job import (
@@ -34,6 +35,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
+from ouzel.runtime.protocol.cluster.executor import SEE_LOG
 from ouzel.runtime.protocol.cluster.supervision import Start
 from tests.process.topologies import Numbers, numbers, packed
 
@@ -260,6 +262,7 @@ import os, signal, sys
 from pathlib import Path
 from ouzel.runtime.process.executor import Executor
 from ouzel.runtime.process.job import load_description
+from ouzel.runtime.protocol.cluster.executor import SEE_LOG
 from ouzel.runtime.protocol.cluster.supervision import Start
 job = load_description(Path(sys.argv[1]))
 executor = Executor(job, 1, os.getpid(), os.pipe()[0])
@@ -296,3 +299,10 @@ def test_a_state_manager_that_is_not_there_is_told_of_before_anything_starts(tmp
     topology = replace(numbers(tmp_path), settings=settings)
     with pytest.raises(TopologyError, match="there is no state manager '/var/state'; write local or zookeeper://"):
         start_heron(topology, packed(topology), tmp_path)
+
+
+def test_a_reason_names_the_log_that_is_kept_by_its_new_name() -> None:
+    logs = {"/tmp/ouzel-1/container-1/instance-2.log": Path("/tmp/ouzel-1-logs/container-1-instance-2.log")}
+    assert name_log(f"'t': it died{SEE_LOG}{next(iter(logs))}", logs).endswith(f"died{SEE_LOG}{logs[next(iter(logs))]}")
+    assert name_log(f"'t': it died{SEE_LOG}/tmp/ouzel-1/container-1/instance-3.log", logs) == "'t': it died"
+    assert name_log("the disk is full", logs) == "the disk is full"

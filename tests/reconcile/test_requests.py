@@ -18,6 +18,7 @@ from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.recording.live import LiveRecord, is_live, paused, snapshot, status
 from ouzel.reconcile.recording.record import LIVE, RESULTS, RunRecord, read_record
 from ouzel.reconcile.recording.recorder import Recorder, recordable
+from ouzel.runtime.process.job import remove_abandoned
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job, load_text, start
 from tests.servers.waiting import wait_until
@@ -164,7 +165,7 @@ def test_a_paused_run_in_one_process_is_exact_without_windows(tmp_path: Path) ->
 )
 def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
-        import os, signal
+        import os, signal, tempfile
         from pathlib import Path
         from threading import Event
         from ouzel.reconcile.recording.live import LiveRecord
@@ -174,6 +175,9 @@ def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str
                 self.asked.set()
                 Event().wait()
         run = Slow()
+        place = Path({str(tmp_path)!r}) / "ouzel-live-killed"
+        place.mkdir(0o700)
+        tempfile.mkdtemp = lambda prefix: str(place)
         live = LiveRecord(run, Path({str(tmp_path)!r}))
         print("there", flush=True)
         run.asked.wait()
@@ -187,3 +191,7 @@ def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str
         snapshot(tmp_path)
     process.wait()
     assert not is_live(tmp_path), "what it left is no sign of life"
+    place = tmp_path / "ouzel-live-killed"
+    assert place.is_dir() == ("SIGKILL" in end)
+    remove_abandoned(tmp_path)  # as each start of a topology does
+    assert not place.exists()

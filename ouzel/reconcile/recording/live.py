@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from typing import Any, Protocol
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.reconcile.recording.record import LIVE, RunRecord, read_record, replace_file
-from ouzel.runtime.process.job import check_room
+from ouzel.runtime.process.job import check_room, hold, remove_home
 from ouzel.runtime.protocol.messages import Waiting
 from ouzel.runtime.run import RunState, Status
 
@@ -61,6 +60,7 @@ class LiveRecord:
         check_room(Path(tempfile.gettempdir()))
         self._path = home / LIVE
         self._directory = Path(tempfile.mkdtemp(prefix="ouzel-live-"))  # mode 0700
+        hold(self._directory)  # a later run removes it if this one is killed
         self._server = _Server(str(self._directory / "socket"), _Reader)
         self._server.run = run
         Thread(target=self._server.serve_forever, args=(0.05,), name="live record", daemon=True).start()
@@ -72,7 +72,7 @@ class LiveRecord:
         if self._directory.exists():
             with contextlib.suppress(OSError):  # the directory of the record may be gone, or be none any more
                 self._path.unlink()
-            shutil.rmtree(self._directory, ignore_errors=True)
+            remove_home(self._directory)
             self._server.shutdown()
             self._server.server_close()
 

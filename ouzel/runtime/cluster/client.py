@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Condition
@@ -26,6 +26,7 @@ from ouzel.runtime.process.limits import start_thread
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
+from ouzel.runtime.protocol.cluster.executor import SEE_LOG
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.protocol.standstill import Standstill
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
@@ -341,19 +342,26 @@ class HeronHandle(RowIteration):
         logs = [log for log in home.glob("container-*/*.log") if log.stat().st_size]
         if last.state is not RunState.FAILED or not logs:
             remove_home(home)
-            return last
+            return replace(last, reason=name_log(last.reason, {}))
         kept = home.with_name(f"{home.name}-logs")
+        new = {str(log): kept / f"{log.parent.name}-{log.name}" for log in logs}
         try:
             kept.mkdir(mode=0o700)
             for log in logs:
-                log.rename(kept / f"{log.parent.name}-{log.name}")
+                log.rename(new[str(log)])
             note = f"the logs are in {kept}"
             with contextlib.suppress(FileNotFoundError):  # another run forgets them too
                 _forget_old_logs(home.parent)
         except OSError as error:
-            note = f"the logs could not be kept: {error}"
+            note, new = f"the logs could not be kept: {error}", {}
         remove_home(home)
-        return replace(last, events=(*last.events, Event("note", note)))
+        return replace(last, reason=name_log(last.reason, new), events=(*last.events, Event("note", note)))
+
+
+def name_log(reason: str, new: Mapping[str, Path]) -> str:
+    """A reason that names a log, with the name by which that is kept; without one if it is not kept, as one that is empty."""
+    told, see, log = reason.partition(SEE_LOG)
+    return told + (f"{see}{new[log]}" if log in new else "")
 
 
 def guess_reason(home: Path) -> str:

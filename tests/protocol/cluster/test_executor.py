@@ -18,7 +18,7 @@ HANG_MS = 1_000
 
 
 def executor(processes: Processes) -> ExecutorMachine:
-    return ExecutorMachine(1, NAMES, {"instance-4": "count"}, HANG_MS, "/home/logs", processes)
+    return ExecutorMachine(1, NAMES, {"instance-4": "count"}, HANG_MS, "/logs", processes)
 
 
 def entry(incarnation: int) -> ProcessEntry:
@@ -106,7 +106,7 @@ def test_a_task_that_never_stays_up_stands_in_the_table_for_the_topology_master(
     start_all(machine, 0)
     assert dies_for_good(machine, "instance-4") == [StoreProcesses()]
     assert processes.failed == (
-        f"'count': instance-4 died {DEATHS_IN_A_ROW_MAX + 1} times in a row: exit code 1, no room; see its log in /home/logs"
+        f"'count': instance-4 died {DEATHS_IN_A_ROW_MAX + 1} times in a row: exit code 1, no room; see its log, /logs/instance-4.log"
     )
     assert len(processes.deaths) == DEATHS_IN_A_ROW_MAX <= DEATHS_TOLD
 

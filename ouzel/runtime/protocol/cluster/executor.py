@@ -15,6 +15,9 @@ from ouzel.runtime.protocol.cluster.supervision import GiveUp, Kill, Start, Supe
 
 _UNSEEN = "it ended unseen"
 
+SEE_LOG = "; see its log, "
+"""Stands before the path of a log at the end of a reason: the client keeps logs elsewhere, and names that place."""
+
 
 @dataclass(frozen=True)
 class StoreProcesses:
@@ -110,7 +113,7 @@ class ExecutorMachine:
         name, how = given_up.name, self._how_it_ended.get(given_up.name, _UNSEEN)
         if name not in self._components:
             return FailContainer(f"container {self._container} cannot be kept running: {given_up.reason}: {how}")
-        self._processes.failed = f"'{self._components[name]}': {given_up.reason}: {how}; see its log in {self._logs}"
+        self._processes.failed = f"'{self._components[name]}': {given_up.reason}: {how}{SEE_LOG}{self._logs}/{name}.log"
         return StoreProcesses()
 
     def _describe_silence(self, name: str) -> str:
