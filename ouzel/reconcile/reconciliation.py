@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -194,24 +195,40 @@ def reconcile(
     record = record or _record_of(job, home)
     sink = choose_sink(job.program, table)
     check_cut(sink, cut)
-    check_sources(sink, record)
     say("comparing the answers in Spark")
     further = live or cut.closed_only
     tampered = find_changed_parts(sink, record, home, job, further)
     false = find_false_evidence(sink, record, home, further)
     record = replace(record, began={}) if RECORD in false else record
+    with _same_input(sink, record):
+        try:
+            part = skip_answered_windows(cut.at(record), sink, record)
+            found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
+            if tolerance and _may_be_rounding(found, rounding_bounds(lineage(sink).bounds)):
+                found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false, rounding=True)
+            return found
+        except Exception as error:
+            if tampered:
+                raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
+            if isinstance(error, OuzelError):
+                raise
+            raise translate_error(error) from error
+
+
+@contextmanager
+def _same_input(sink: Sink, record: RunRecord) -> Iterator[None]:
+    """See that the input is what the run has read, before and after: who edits it amid a comparison makes no difference of the answers.
+
+    Raises:
+        QueryError: it is not.
+    """
+    check_sources(sink, record)
     try:
-        part = skip_answered_windows(cut.at(record), sink, record)
-        found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
-        if tolerance and _may_be_rounding(found, rounding_bounds(lineage(sink).bounds)):
-            found = _compare(job, record, home, sink, spark, tolerance, part, tampered, false, rounding=True)
-        return found
-    except Exception as error:
-        if tampered:
-            raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
-        if isinstance(error, OuzelError):
-            raise
-        raise translate_error(error) from error
+        yield
+    except Exception:
+        check_sources(sink, record)  # what failed may have met another
+        raise
+    check_sources(sink, record)
 
 
 def _compare(

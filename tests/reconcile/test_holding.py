@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from ouzel.errors import QueryError
+from ouzel.errors import OuzelError, QueryError
+from ouzel.reconcile import reconcile, reconciliation
 from ouzel.reconcile.comparing.answers import choose_sink
 from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
 from ouzel.reconcile.recording import marks
@@ -26,6 +28,9 @@ INTO_FILES = """
 CREATE TABLE long (id BIGINT, miles DOUBLE) WITH ('connector' = 'file', 'path' = 'long', 'format' = 'FORMAT');
 INSERT INTO long SELECT id, miles FROM flights WHERE delay > 200;
 """
+
+
+NO_SPARK: Any = None
 
 
 def told(job: Job, home: Path, further: bool = False) -> tuple[str, ...]:
@@ -220,3 +225,22 @@ def test_text_ends_with_its_last_record(form: str, tmp_path: Path) -> None:
     seal(home)
     (problem,) = told(job, home)
     assert "has more than records from line" in problem
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@pytest.mark.parametrize(("change", "what"), [(Path.unlink, "is gone"), (lambda path: os.truncate(path, 9), "was cut")])
+def test_input_that_is_edited_amid_a_comparison_is_told(
+    change: Callable[[Path], None], what: str, raises: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch job has read something else than the stream: what differs then says nothing of either."""
+    job, home = run(DAYS, tmp_path)
+
+    def compare(*arguments: object, **more: object) -> object:
+        change(tmp_path / "flights.parquet")
+        if raises:
+            raise OuzelError("Spark: FILE_NOT_EXIST")
+        return None
+
+    monkeypatch.setattr(reconciliation, "_compare", compare)
+    with pytest.raises(QueryError, match=f"the input is not what the run has read: .*flights.parquet {what}"):
+        reconcile(job, home, NO_SPARK, tolerance=0.0)
