@@ -326,7 +326,7 @@ def _means(text: str, job: session.Job) -> bool:
 
 
 def _notes(record: RunRecord, facts: Lineage) -> list[str]:
-    if record.closed_us is None or record.ranges or facts.window_end is not None:
+    if record.closed_us is None or record.ranges or facts.window_end or facts.leaves_at:
         return []
     return ["The run was stopped and names no offsets, and this query has no windows: the batch job has read more."]
 

@@ -267,7 +267,7 @@ def test_a_part_of_a_group_is_excused_only_with_what_some_of_its_rows_can_give(
     assert told == {name: excuse if honest else Class.VALUE_DIFFERS for name, (_, honest) in FORGERIES.items()}
     assert "Taken on trust: the values of about in groups that lack rows" in result.notes[-1]
     assert (excuse is Class.IN_FLIGHT) is (
-        "Taken on trust: that windows had closed up to 2013-01-07 00:00:00 only" in result.notes[0]
+        "Taken on trust: that the watermark had come up to 2013-01-07 00:00:00 only" in result.notes[0]
     )
 
 
@@ -368,12 +368,34 @@ def test_how_far_event_time_has_come_is_asked_of_the_input(tmp_path: Path, spark
     edit(home, lambda answer: answer.clear())
     record = replace(read_record(home), closed_us=0)
     ((partition, time_us),) = record.times["flights"].items()
-    told = "Taken on trust: that windows had closed up to 1970-01-01 00:00:00 only, though what was read had come to 2013-01-20 22:52:48."
+    told = (
+        "Taken on trust: that the watermark had come up to 1970-01-01 00:00:00 only, "
+        "though what was read had come to 2013-01-20 22:52:48."
+    )
     for times in ({partition: time_us}, {}, {partition: 0}, {partition: time_us, "another": -1}):
         replace(record, times={"flights": times}).save(home)
         result = found(job, home, spark)
         assert set(classes(result)) == {Class.IN_FLIGHT}
         assert result.notes == (told,), times
+
+
+def test_only_rows_that_time_has_not_come_to_are_in_flight_behind_an_over(tmp_path: Path, spark: SparkSession) -> None:
+    data = flights(400)
+    job, home = run(OVER, tmp_path, data)
+    at_time = int(data.filter(ts=ON_TIME)["id"].item())
+    closed_us = int(ON_TIME.replace(tzinfo=UTC).timestamp()) * 1_000_000
+    replace(read_record(home), closed_us=closed_us, times={"flights": {"x": closed_us + 1}}).save(home)
+    edit(home, lambda answer: answer.filter(pl.col("id") <= at_time))
+    honest = found(job, home, spark)
+    assert classes(honest) == {Class.IN_FLIGHT: 400 - at_time - 1}
+    assert "Taken on trust: that the watermark had come up to 2013-01-12 00:00:00 only" in honest.notes[0]
+    ahead = pl.DataFrame({"id": [at_time + 9], "place": [7_000]})
+    edit(
+        home,
+        lambda answer: pl.concat([answer.filter(~pl.col("id").is_in([5, at_time])), ahead.cast(dict(answer.schema))]),
+    )
+    forged = classes(found(job, home, spark))
+    assert forged == {Class.IN_FLIGHT: 400 - at_time - 1, Class.ONLY_BATCH: 2, Class.ONLY_STREAM: 1}
 
 
 def test_late_rows_are_taken_on_trust_where_rows_were_sent_again(tmp_path: Path, spark: SparkSession) -> None:

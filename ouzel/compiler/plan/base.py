@@ -141,6 +141,11 @@ class Node(ABC):
         """Whether a row of the output is made of rows of several inputs."""
 
     @property
+    def leaves_at(self) -> str | None:
+        """The column of times by which its rows leave one after the other, when the watermark has come to each; None if they do not."""
+        return None
+
+    @property
     @abstractmethod
     def closes_windows(self) -> bool:
         """Whether each row of the output is of all rows of one window of event time."""

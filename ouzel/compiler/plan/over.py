@@ -151,6 +151,10 @@ class Over(Ordered, DropsLate):
         return self.closes is not None and self.closes not in self.partition
 
     @property
+    def leaves_at(self) -> str | None:
+        return self.closes if self.in_time_order else None
+
+    @property
     def meets_other_rows(self) -> str:
         """Nothing where its partitions are of one window each, for these are whole."""
         return "OVER" if self.closes is None or self.in_time_order else ""

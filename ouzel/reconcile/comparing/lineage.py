@@ -151,6 +151,7 @@ class Lineage:
         window_us: how long the windows of the top aggregate are; 0 without windows.
         emit: when the top aggregate emits its results; None without one.
         bounds: what a part of a group's rows can give, of columns that are results of the top aggregate.
+        leaves_at: that column of those carried whose time the watermark has to pass before the row leaves, in the order of time, an OVER.
         joined: what the top join makes of its rows; None without one, or where the loss of what it keeps would not show in single rows.
     """
 
@@ -166,6 +167,7 @@ class Lineage:
     window_us: int = 0
     emit: EmitRule | None = None
     joined: Joined | None = None
+    leaves_at: str | None = None
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
 
@@ -179,6 +181,8 @@ def lineage(sink: Sink) -> Lineage:
         join = top_join(sink)
         keys = sink.keys or (() if join else _unique(sink, names))
         found = Lineage(columns, keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
+        if leaves_at := _maker(sink).leaves_at:
+            return replace(found, carried=_maker(sink).schema.select((leaves_at,)), leaves_at=leaves_at)
         return (
             found if join is None else replace(found, carried=_keys(join), joined=_trace_join(join, sink.input, names))
         )
@@ -212,11 +216,12 @@ def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[s
 
 
 def batch_sink(sink: Sink, bounds: Mapping[str, Bounds] = MappingProxyType({})) -> Sink:
-    """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, and what these bounds take.
+    """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, or by what rows of a top OVER leave,
+    and what these bounds take.
 
     So the batch job is asked.
     """
-    if top_aggregate(sink) is None and top_join(sink) is None:
+    if top_aggregate(sink) is None and top_join(sink) is None and _maker(sink).leaves_at is None:
         return sink
     return replace(sink, input=_carrying(sink.input, bounds), columns=Schema(()))
 
@@ -229,15 +234,20 @@ def _carrying(node: Node, bounds: Mapping[str, Bounds]) -> Node:
             return replace(node, input=below, items=(*node.items, *kept))
         case _ if _role(node) is Role.KEEPS:
             return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
-    assert isinstance(node, Aggregate | Join)
-    keys = node.keys if isinstance(node, Aggregate) else _keys(node).names
-    given = set(node.schema.names)
+    given, keys = set(node.schema.names), _carried_of(node)
     if isinstance(node, Aggregate):
         calls = bounding_calls(node, bounds)
         node, keys = replace(node, calls=(*node.calls, *calls)), (*keys, *(call.name for call in calls))
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
     return Project(node, (*((name, column) for name, column in items if name in given), *copies))
+
+
+def _carried_of(node: Node) -> tuple[str, ...]:
+    if node.leaves_at is not None:
+        return (node.leaves_at,)
+    assert isinstance(node, Aggregate | Join)
+    return node.keys if isinstance(node, Aggregate) else _keys(node).names
 
 
 def top_aggregate(sink: Sink) -> Aggregate | None:

@@ -35,7 +35,7 @@ class Class(Enum):
 MEANINGS = {
     Class.LATE: "The stream dropped rows as late; without those rows the batch job's answer is the stream's.",
     Class.LOST: "Rows are missing, or apart: a task died with the state of just these groups, or at most once what was on its way.",
-    Class.IN_FLIGHT: "The window had not closed when the run was stopped.",
+    Class.IN_FLIGHT: "The window had not closed, or time not come to the row, when the run was stopped.",
     Class.FLOAT: "Equal within the tolerance: a sum of floats in another order.",
     Class.VALUE_DIFFERS: "Both have the row, with other values, and nothing in the record says why.",
     Class.ONLY_STREAM: "The batch job does not have this row, or not so often, and nothing in the record says why.",

@@ -78,19 +78,24 @@ def classify(
 
 
 def _is_open(facts: Lineage, closed_us: int | None) -> Column:
-    """Whether the row's window was open at the record's watermark: it closes when time reaches its end's last microsecond."""
+    """Whether the row's window was open at the record's watermark: it closes when time reaches its end's last microsecond.
+
+    In the order of time a row leaves when time has come to its own.
+    """
     from pyspark.sql import functions as F
 
-    if closed_us is None or facts.window_end is None:
+    name = facts.window_end or facts.leaves_at
+    if closed_us is None or name is None:
         return F.lit(False)
-    return F.unix_micros(F.col(CARRIED + facts.window_end).cast("timestamp")) > F.lit(closed_us + 1)
+    last_us = F.lit(closed_us + 1 if facts.window_end else closed_us)
+    return F.unix_micros(F.col(CARRIED + name).cast("timestamp")) > last_us
 
 
 def _partly(facts: Lineage) -> Column:
     """Whether the stream has emitted nothing for the window yet or, where it emits changes, not all of them."""
     from pyspark.sql import functions as F
 
-    return F.col(STREAM).isNull() if facts.emit is EmitRule.WATERMARK else fewer(facts)
+    return F.col(STREAM).isNull() if facts.emit is EmitRule.WATERMARK or facts.leaves_at else fewer(facts)
 
 
 def _within_late(facts: Lineage) -> Column:

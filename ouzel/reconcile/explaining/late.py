@@ -261,8 +261,9 @@ def late_groups(
     """
     from pyspark.sql import functions as F
 
-    top = next((dropper for dropper in found if dropper.aggregate is top_aggregate(sink)), None)
-    if top is None or late is None:
+    aggregate = top_aggregate(sink)
+    top = next((dropper for dropper in found if dropper.aggregate is aggregate), None)
+    if aggregate is None or top is None or late is None:
         return None
     schema = ", ".join(f"`{name}` string" for name in dict.fromkeys((COMPONENT, ROWS, *keys.names)))
     lines = (

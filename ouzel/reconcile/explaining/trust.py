@@ -147,7 +147,7 @@ def describe_trust(
         and record.closed_us < come_us
     ):
         closed = f"up to {moment_text(record.closed_us)}" if record.closed_us > EARLIEST_US else "nowhere"
-        yield f"Taken on trust: that windows had closed {closed} only, though what was read had come to {moment_text(come_us)}."
+        yield f"Taken on trust: that the watermark had come {closed} only, though what was read had come to {moment_text(come_us)}."
     for table, time_us in began.items():
         yield f"Taken on trust: that a run before this one had answered the windows of '{table}' up to {moment_text(time_us)}."
     if counts.get(Class.LOST):
