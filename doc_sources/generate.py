@@ -9,6 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from doc_sources import tuning
+from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.main import app
 from ouzel.cli.submitted import COMMANDS
 from ouzel.compiler import plan
@@ -39,7 +40,8 @@ NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. 
 
 def cli() -> str:
     """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
-    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS]
+    below = [f"checkpoint {command.name}" for command in checkpoint.registered_commands]
+    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS, "checkpoint", *below]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
+from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.choices import (
     Conf,
     Debug,
@@ -174,6 +175,7 @@ app.command()(reconcile)
 app.command()(batch)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.add_typer(checkpoint)
 
 
 def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None) -> None:

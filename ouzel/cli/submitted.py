@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,10 +116,14 @@ def _list_all(debug: Debug = False) -> None:
             (record.name, condition.value, watermark_text(record.since_us), str(record.starts))
             for record, condition in list_submitted(_registry())
         ]
-        heads = ("NAME", "STATE", "SINCE (UTC)", "STARTS")
-        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        for row in (heads, *rows) if rows else ():
-            typer.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        print_columns(("NAME", "STATE", "SINCE (UTC)", "STARTS"), rows)
+
+
+def print_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below their heads; nothing if there are none."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for row in (heads, *rows) if rows else ():
+        typer.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _status(name: TopologyName, debug: Debug = False) -> None:

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from ouzel import session
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported, QueryError, SubmissionError, TopologyError
+from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.control import SOCKET, ControlSocket, tell_server
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_stateful
@@ -26,6 +27,7 @@ from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted, Verb
 from ouzel.submitting import name_for, submit_job
+from tests.checkpoints.samples import write_epoch
 
 TABLE = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rate' = '5');"
 RECORD = Submitted("clicks", "clicks-0a", 1, Condition.RUNNING, 5, goes_on=True)
@@ -173,10 +175,10 @@ def test_a_server_that_is_gone_does_not_answer(tmp_path: Path) -> None:
         tell_server(tmp_path, b"token", do="end")
 
 
-def save(folder: TopologyFolder) -> RunDescription:
+def save(folder: TopologyFolder, options: str = "", directory: Path = Path()) -> RunDescription:
     """Keep a small topology there; the description of its first run."""
-    job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "clicks")
-    described = RunDescription("clicks", folder.submitted, Path(), job.topology, job.packing, detached=True)
+    job = session.load_text(f"{options} {TABLE} SELECT n FROM t;", Path(), "clicks")
+    described = RunDescription("clicks", folder.submitted, directory, job.topology, job.packing, detached=True)
     folder.save(described, [], About("plan", None, (), resumes=False), [])
     return folder.begin_run("clicks", 1)
 
@@ -199,6 +201,22 @@ def test_sockets_have_room_however_long_the_path_of_ouzel_home_is(folder: Topolo
     folder.remove()
     assert not job.home.is_symlink()
     assert not folder.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [("", "topologies/clicks/runs/{run}/checkpoints"), ("SET 'checkpoint.path' = 'elsewhere';", "elsewhere")],
+)
+def test_checkpoints_are_found_by_the_name_of_their_topology(options: str, kept: str, registry: Registry) -> None:
+    folder = registry.folder("clicks")
+    job = save(folder, options, registry.home)
+    registry.put(RECORD, run=job.id)
+    place = registry.home / kept.format(run=job.id)
+    write_epoch(CheckpointStore(place), 7)
+    told = CliRunner().invoke(app, ["checkpoint", "verify", "clicks"])
+    assert (told.exit_code, told.stdout.split(":")[0]) == (0, "epoch 7")
+    folder.remove()
+    assert place.exists() == bool(options), "what `kill` removes is below OUZEL_HOME"
 
 
 @pytest.mark.parametrize("file", ["about", "topology"])

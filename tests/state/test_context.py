@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.manifest import TaskFiles
+from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state import table as tables
 from ouzel.runtime.state.context import KeyGroups, Snapshot, StateContext, key_groups_of
-from ouzel.runtime.state.files import decode, load_snapshot, save
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_hashes
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.state.timers import Clock
 from tests.effort import seeds
 
@@ -115,6 +116,11 @@ def parts(frame: pl.DataFrame, tasks: int) -> Iterator[pl.DataFrame]:
     return (frame.filter(chosen == task) for task in range(tasks))
 
 
+def stored(store: CheckpointStore, index: int, chain: list[Snapshot]) -> TaskFiles:
+    written = (store.write_task(epoch, TaskSnapshot("toy", index, (one,))) for epoch, one in enumerate(chain, 1))
+    return TaskFiles("toy", index, tuple(written))
+
+
 @pytest.mark.parametrize("seed", seeds())
 def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_path: Path) -> None:
     random, model, texts, now = Random(seed), Model(), {}, 0
@@ -153,13 +159,11 @@ def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_pat
             chains = [[*chain, changed] if not (changed := task.state.changes()).whole else [changed]
                       for task, chain in zip(tasks, chains, strict=True)]  # fmt: skip
             if action == "restore":
-                places = [[tmp_path / f"{step}-{at}-{one.number}" for one in chain] for at, chain in enumerate(chains)]
-                for chain, directories in zip(chains, places, strict=True):
-                    for one, directory in zip(chain, directories, strict=True):
-                        save(one, directory)
+                store = CheckpointStore(tmp_path)
+                kept = [stored(store, number, chain) for number, chain in enumerate(chains)]
                 tasks = [Kept(number, count) for count in [random.randrange(1, 5)] for number in range(count)]
                 for task in tasks:
-                    task.state.restore(*([load_snapshot(directory) for directory in chain] for chain in places))
+                    task.state.restore(*([one.states[0] for one in store.read_task(files)] for files in kept))
                     assert task.time.value == now
                 chains = [[] for _ in tasks]
         found: dict[Key, Any] = {}
@@ -247,40 +251,3 @@ def test_state_that_does_not_fit_is_refused() -> None:
         == "counts of toy was kept with other columns or types than now: column.n.n"
     )
     Kept(0, 2).state.restore([half])
-
-
-def unharmed(data: bytes) -> list[dict[str, Any]] | None:
-    """What a file holds; None if it is refused."""
-    try:
-        return decode(data, "harmed")[1].to_dicts()
-    except StateError:
-        return None
-
-
-def test_a_file_that_is_torn_or_foreign_is_refused(tmp_path: Path) -> None:
-    save(filled().state.snapshot(), tmp_path / "one")
-    path = tmp_path / "one" / "00.arrow"
-    data = path.read_bytes()
-    assert load_snapshot(tmp_path / "one").operator == "toy"
-    for cut in (0, 1, 7, 100, len(data) // 2, len(data) - 200):
-        with pytest.raises(StateError, match=r"not all of it|does not say"):
-            decode(data[:cut], "torn")
-    for place in range(0, len(data) - 8, 97):
-        harmed = bytes([*data[:place], data[place] ^ 0x10, *data[place + 1 :]])
-        assert unharmed(harmed) in (None, decode(data, "whole")[1].to_dicts()), f"byte {place} was changed unseen"
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, pa.schema({"a": pa.int64()})):
-        pass
-    with pytest.raises(StateError, match=r"other does not say its version, not a file of state of version 1"):
-        decode(sink.getvalue().to_pybytes(), "other")
-    path.unlink()
-    with pytest.raises(StateError, match="lacks the file of counts"):
-        load_snapshot(tmp_path / "one")
-    later = filled()
-    later.state.snapshot()
-    save(later.state.snapshot(), tmp_path / "two")
-    (tmp_path / "two" / "00.arrow").rename(path)
-    with pytest.raises(StateError, match="is of another snapshot than the files beside it"):
-        load_snapshot(tmp_path / "one")
-    with pytest.raises(StateError, match="holds no snapshot"):
-        load_snapshot(tmp_path / "none")

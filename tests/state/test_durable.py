@@ -9,13 +9,23 @@ from pathlib import Path
 import pytest
 
 from ouzel.reconcile.recording.record import RECORD, RunRecord
-from ouzel.runtime.state.files import save
+from ouzel.runtime.checkpoints.manifest import Manifest
+from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from tests.state.test_context import filled
 
 
-def write_snapshot(home: Path) -> Path:
-    save(filled().state.snapshot(), home / "one")
-    return home / "one"
+def write_task(home: Path) -> Path:
+    store = CheckpointStore(home)
+    store.claim("toy", "1")
+    return home / store.write_task(1, TaskSnapshot("toy", 0, (filled().state.snapshot(),))).name
+
+
+def complete_epoch(home: Path) -> Path:
+    store = CheckpointStore(home)
+    store.claim("toy", "1")
+    store.complete(Manifest(1, "toy", 0, 0, ()))
+    return home / "epochs" / f"{1:020}"
 
 
 def write_record(home: Path) -> Path:
@@ -23,7 +33,7 @@ def write_record(home: Path) -> Path:
     return home / RECORD
 
 
-@pytest.mark.parametrize("write", [write_snapshot, write_record])
+@pytest.mark.parametrize("write", [write_task, complete_epoch, write_record])
 def test_it_is_on_disk_before_its_name_is(
     write: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,14 @@ class TopologyFolder:
         job = load_description(home)
         return job if job.home.resolve() == home.resolve() else replace(job, home=home)
 
+    def find_checkpoints(self, run: str) -> Path:
+        """Where a run keeps its checkpoints: where its query says, or in its job directory.
+
+        Raises:
+            TopologyError: the run is gone, or not what was submitted.
+        """
+        return replace(load_description(self.run(run)), home=self.run(run)).checkpoints
+
     def forget_others(self, run: str) -> None:
         """Remove the job directories of all other runs, and their links."""
         for other in self.runs.iterdir() if self.runs.is_dir() else ():

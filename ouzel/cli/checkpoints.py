@@ -1,0 +1,162 @@
+"""Commands on checkpoints: of a submitted topology, or of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli.choices import Debug
+from ouzel.cli.failure import Exit, report_errors, say_error
+from ouzel.cli.submitted import print_columns
+from ouzel.errors import StateError, SubmissionError
+
+if TYPE_CHECKING:
+    from ouzel.runtime.checkpoints.manifest import Manifest
+    from ouzel.runtime.checkpoints.store import CheckpointStore
+
+checkpoint = typer.Typer(
+    name="checkpoint", help="Show, check, copy and remove checkpoints of a topology.", no_args_is_help=True
+)
+
+StorePlace = Annotated[
+    str, typer.Argument(metavar="NAME|FOLDER", help="A submitted topology, or a folder that holds checkpoints.")
+]
+EpochNumber = Annotated[
+    int | None, typer.Argument(metavar="EPOCH", min=1, help="Its number, as `list` shows it.", show_default=False)
+]
+
+
+@checkpoint.command("list")
+def _list_epochs(place: StorePlace, debug: Debug = False) -> None:
+    """Show the complete epochs, oldest first.
+
+    BYTES is what is read to restore it; WRITTEN is what it has added to the epochs before.
+    """
+    with report_errors(debug):
+        store = _find_store(place)
+        rows, problems = [], []
+        for epoch in store.epochs():
+            try:
+                manifest = store.manifest(epoch)
+                problem = store.find_missing(manifest)
+            except StateError as error:
+                rows.append((str(epoch), "damaged", *[""] * 5))
+                problem = str(error)
+            else:
+                rows.append(_row(manifest, "damaged" if problem else "complete"))
+            problems += [f"epoch {epoch}: {problem}"] if problem else []
+        print_columns(("EPOCH", "STATE", "MADE (UTC)", "TASKS", "FILES", "BYTES", "WRITTEN"), rows)
+        for problem in problems:
+            typer.echo(problem, err=True)
+
+
+def _row(manifest: Manifest, state: str) -> tuple[str, ...]:
+    from ouzel.cli.status import watermark_text
+    from ouzel.runtime.checkpoints.names import epoch_of_task_file
+
+    files = manifest.files
+    own = [file.size for file in files if epoch_of_task_file(file.name) == manifest.epoch]
+    figures = (len(manifest.tasks), len(files), sum(file.size for file in files), sum(own))
+    return (str(manifest.epoch), state, watermark_text(manifest.made_us), *(f"{figure:,}" for figure in figures))
+
+
+@checkpoint.command("verify")
+def _verify(place: StorePlace, epoch: EpochNumber = None, debug: Debug = False) -> None:
+    """Read every byte of an epoch, or of all, and say what is wrong.
+
+    Exit code 1 if anything is.
+    """
+    with report_errors(debug):
+        store = _find_store(place)
+        failed = False
+        for number in _chosen(store, epoch):
+            problems = store.verify(number)
+            for problem in problems:
+                say_error(f"epoch {number}: {problem}")
+            if not problems:
+                files = store.manifest(number).files
+                typer.echo(
+                    f"epoch {number}: {len(files):,} files, {sum(file.size for file in files):,} bytes, all as written"
+                )
+            failed |= bool(problems)
+        raise typer.Exit(Exit.FAILED if failed else Exit.ANSWERED)
+
+
+@checkpoint.command("fork")
+def _fork(
+    place: StorePlace,
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The new folder, which must not be there.")],
+    epoch: EpochNumber = None,
+    debug: Debug = False,
+) -> None:
+    """Copy an epoch into a new folder, by default the newest that can be used.
+
+    The new folder belongs to no topology until one starts from it. Files are shared where both folders are on one disk.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.checkpoints.fork import fork_epoch
+
+        store = _find_store(place)
+        if epoch is None:
+            newest, problems = store.newest()
+            for problem in problems:
+                typer.echo(problem, err=True)
+            if newest is None:
+                raise StateError(f"{store.folder} holds no epoch that can be used")
+            epoch = newest.epoch
+        (epoch,) = _chosen(store, epoch)
+        fork_epoch(store, epoch, to)
+        typer.echo(f"copied epoch {epoch} into {to}")
+
+
+@checkpoint.command("prune")
+def _prune(
+    place: StorePlace,
+    keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="How many of the newest epochs stay.")],
+    debug: Debug = False,
+) -> None:
+    """Remove all but the newest epochs, and the files that only those needed.
+
+    What a kept epoch needs stays, and what is being written. The topology may run meanwhile.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.checkpoints.names import EPOCHS
+
+        removed = _find_store(place).prune(keep)
+        epochs = [name for name in removed if name.startswith(f"{EPOCHS}/")]
+        typer.echo(f"removed {_count(len(epochs), 'epoch')} and {_count(len(removed) - len(epochs), 'file')}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _chosen(store: CheckpointStore, epoch: int | None) -> list[int]:
+    epochs = store.epochs()
+    if epoch is not None and epoch not in epochs:
+        raise SubmissionError(
+            f"{store.folder} holds no epoch {epoch}; `ouzel checkpoint list` shows all that there are"
+        )
+    if not epochs:
+        raise SubmissionError(f"{store.folder} holds no complete epoch")
+    return epochs if epoch is None else [epoch]
+
+
+def _find_store(place: str) -> CheckpointStore:
+    from ouzel.runtime.checkpoints.store import CheckpointStore
+    from ouzel.runtime.cluster.submitted.registry import Registry
+
+    store = CheckpointStore(Path(place))
+    if store.is_there:
+        return store
+    if "/" in place:
+        raise SubmissionError(f"{place} holds no checkpoints; write a submitted topology, or a folder that holds some")
+    registry = Registry()
+    record = registry.find(place)
+    if record is None:
+        raise SubmissionError(
+            f"'{place}' is neither a submitted topology nor a folder that holds checkpoints; `ouzel list` shows all topologies"
+        )
+    return CheckpointStore(registry.folder(place).find_checkpoints(record.run))

@@ -1,0 +1,100 @@
+"""Files that are there whole or not at all: written under a hidden name, synced, renamed, and their folder synced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+import xxhash
+
+from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.runtime.checkpoints.names import partial_name
+
+_PIECE_BYTES = 1 << 20
+"""What is digested and written at once: it is still in the processor's cache when it is written."""
+
+
+class FreshFile:
+    """A file of an epoch that is being written into a folder. Whoever leaves before `keep` leaves nothing behind.
+
+    It is what PyArrow writes streams into; what comes is written and added to the digest as it is, without a copy.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+
+    closed = False
+
+    def __init__(self, folder: Path, epoch: int) -> None:
+        make_folder(folder)
+        self.size = 0
+        self._digest = xxhash.xxh3_128()
+        self._path: Path | None = folder / partial_name(epoch, secrets.token_hex(8))
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+    @property
+    def digest(self) -> bytes:
+        """Of all that has been written."""
+        return self._digest.digest()
+
+    def write(self, data: bytes | memoryview | pa.Buffer) -> int:
+        """Add bytes, all of them; how many."""
+        left = memoryview(data).cast("B")
+        for place in range(0, len(left), _PIECE_BYTES):
+            piece = left[place : place + _PIECE_BYTES]
+            self._digest.update(piece)
+            while piece:
+                piece = piece[os.write(self._file, piece) :]
+        self.size += len(left)
+        return len(left)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+    def keep(self, path: Path) -> None:
+        """Give it its name, in the same folder, where it stays though power is lost now."""
+        assert self._path is not None
+        os.fsync(self._file)
+        name_synced(self._path, path)
+        self._path = None
+
+    def keep_if_first(self, path: Path) -> None:
+        """Give it its name, unless another has it already; then that one stays."""
+        assert self._path is not None
+        os.fsync(self._file)
+        try:
+            path.hardlink_to(self._path)
+        except FileExistsError:
+            return
+        except OSError:  # a file system without such links, where two that begin at once are not told apart
+            self.keep(path)
+        else:
+            sync(path.parent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+
+
+def make_folder(path: Path) -> None:
+    """Have a folder, with all above it, that stays though power is lost now.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+        sync(path.parent)

@@ -1,0 +1,106 @@
+"""The manifest of an epoch: which files hold what each task kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.names import epoch_of_task_file
+from ouzel.runtime.checkpoints.sealed import seal, unseal
+
+MANIFEST_VERSION = 1
+"""Raised when a manifest of another make is written."""
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """One file of one task and epoch.
+
+    Attributes:
+        name: relative to the folder of the checkpoints.
+        size: in bytes.
+        digest: of its content, in hexadecimal digits.
+    """
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    """What is needed to restore one task.
+
+    Attributes:
+        component: of which component it is a task.
+        index: its place in its component.
+        files: a whole snapshot, then the changes after it, oldest first.
+    """
+
+    component: str
+    index: int
+    files: tuple[TaskFile, ...]
+
+    def __str__(self) -> str:
+        return f"{self.component}[{self.index}]"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A complete epoch.
+
+    Attributes:
+        epoch: its number, from 1.
+        topology: the name of the topology that it is of.
+        seed: of the hash of keys.
+        made_us: when all was written, in microseconds since 1970, UTC.
+        tasks: every task of the topology.
+    """
+
+    epoch: int
+    topology: str
+    seed: int
+    made_us: int
+    tasks: tuple[TaskFiles, ...]
+
+    @property
+    def files(self) -> list[TaskFile]:
+        """All files, in the order of the tasks."""
+        return [file for task in self.tasks for file in task.files]
+
+
+def manifest_bytes(manifest: Manifest, folder: str) -> bytes:
+    """The manifest as a file of the folder that has this id."""
+    return seal(MANIFEST_VERSION, {"folder": folder, "manifest": asdict(manifest)})
+
+
+def read_manifest(path: Path, epoch: int) -> tuple[Manifest, str]:
+    """The manifest of an epoch, and the id of the folder that it was written into.
+
+    Raises:
+        StateError: it is missing, torn, damaged, of another version or of another epoch.
+    """
+    fields = unseal(path, MANIFEST_VERSION)
+    try:
+        manifest = _manifest(fields["manifest"])
+        folder = str(fields["folder"])
+    except (TypeError, KeyError, AttributeError):
+        raise StateError(f"{path} is no manifest of a checkpoint") from None
+    if manifest.epoch != epoch:
+        raise StateError(f"{path} is the manifest of epoch {manifest.epoch}, not of epoch {epoch}")
+    for file in manifest.files:
+        written = epoch_of_task_file(file.name)
+        if written is None or written > epoch:
+            raise StateError(f"{path} names {file.name}, which is no file of a task in that epoch or before")
+    return manifest, folder
+
+
+def _manifest(fields: dict[str, Any]) -> Manifest:
+    tasks = tuple(_task_files(task) for task in fields.pop("tasks"))
+    return Manifest(**fields, tasks=tasks)
+
+
+def _task_files(fields: dict[str, Any]) -> TaskFiles:
+    return TaskFiles(fields["component"], fields["index"], tuple(TaskFile(**file) for file in fields["files"]))

@@ -1,0 +1,281 @@
+"""The folder of a topology's checkpoints: tasks write files into it, and the topology master makes an epoch of them complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from ouzel.connectors.file.durable import sync
+from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.fresh_file import FreshFile
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles, manifest_bytes, read_manifest
+from ouzel.runtime.checkpoints.names import (
+    EPOCHS,
+    TASKS,
+    epoch_name,
+    epoch_of,
+    epoch_of_partial,
+    epoch_of_task_file,
+    task_file_name,
+)
+from ouzel.runtime.checkpoints.owner import NOTE, Owner, find_owner, new_folder_id, refuse_other, write_owner
+from ouzel.runtime.checkpoints.task_file import TaskHeader, check_task_file, read_task_file, write_task_file
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
+
+
+class CheckpointStore:
+    """The checkpoints in a folder, which is made when something is written.
+
+    Any number of processes may write tasks' files at once. One, the topology master, completes epochs and removes old ones.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._tasks, self._epochs = folder / TASKS, folder / EPOCHS
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything has been written here."""
+        return any(path.exists() for path in (self.folder / NOTE, self._epochs, self._tasks))
+
+    def claim(self, topology: str, topology_id: str) -> None:
+        """Have the folder belong to a topology, from its first start on. The id is the topology's own, the same at each start.
+
+        Raises:
+            StateError: it belongs to another topology.
+            OSError: it cannot be written.
+        """
+        is_first = not (self.folder / NOTE).exists()
+        owner = self.owner() or Owner(new_folder_id())
+        if owner.is_free_for(topology):
+            claimed = replace(owner, topology=topology, topology_id=topology_id)
+            write_owner(self.folder, claimed, is_first=is_first)
+            owner = find_owner(self.folder) or owner
+        refuse_other(self.folder, owner, topology, topology_id)
+
+    def owner(self) -> Owner | None:
+        """Whose folder it is; if its note is lost, what the newest manifest says. None if nothing says so.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        with contextlib.suppress(StateError):
+            if (owner := find_owner(self.folder)) is not None:
+                return owner
+        for epoch in reversed(self.epochs()):
+            with contextlib.suppress(StateError):
+                manifest, folder = read_manifest(self._manifest_path(epoch), epoch)
+                return Owner(folder, manifest.topology)
+        return None
+
+    def write_task(self, epoch: int, snapshot: TaskSnapshot) -> TaskFile:
+        """Write what a task keeps in an epoch: on disk when this returns.
+
+        Raises:
+            OSError: it cannot be written; then nothing of it is there.
+        """
+        owner = self.owner()
+        with FreshFile(self._tasks, epoch) as file:
+            digest = write_task_file(file, owner.topology if owner else "", epoch, snapshot)
+            name = task_file_name(epoch, snapshot.component, snapshot.index, digest)
+            file.keep(self.folder / name)
+        return TaskFile(name, file.size, digest)
+
+    def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
+        """What a task kept: a whole snapshot, and the changes after it.
+
+        Raises:
+            StateError: a file is missing, torn, damaged, or foreign: of another task, epoch, topology or version.
+        """
+        read = [read_task_file(self.folder / file.name, file) for file in files.files]
+        self._check_chain(files, [header for header, _ in read])
+        return [snapshot for _, snapshot in read]
+
+    def complete(self, manifest: Manifest) -> None:
+        """Make an epoch complete, on disk when this returns. All its files must be there.
+
+        Raises:
+            StateError: a file is not there, the epoch is complete already with other files, or the folder is another topology's.
+            OSError: the manifest cannot be written, or is not known to stay; former epochs are as they were.
+        """
+        owner = self.owner() or self._begin()
+        if owner.topology not in ("", manifest.topology):
+            refuse_other(self.folder, owner, manifest.topology, "")
+        if problem := self.find_missing(manifest):
+            raise StateError(f"epoch {manifest.epoch} cannot be complete: {problem}")
+        self._refuse_other_manifest(manifest)
+        with FreshFile(self._epochs, manifest.epoch) as file:
+            file.write(manifest_bytes(manifest, owner.folder))
+            file.keep(self._manifest_path(manifest.epoch))
+
+    def epochs(self) -> list[int]:
+        """The epochs that have a manifest, oldest first, whether it can be read or not.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        return sorted(epoch for name in _names(self._epochs) if (epoch := epoch_of(name)) is not None)
+
+    def manifest(self, epoch: int) -> Manifest:
+        """What an epoch consists of.
+
+        Raises:
+            StateError: there is no such epoch, or its manifest is torn, damaged, or foreign: of another epoch, folder or version.
+        """
+        path = self._manifest_path(epoch)
+        if not path.exists():
+            raise StateError(f"{self.folder} holds no epoch {epoch}")
+        manifest, folder = read_manifest(path, epoch)
+        owner = self.owner()
+        if owner is not None and owner.folder != folder:
+            raise StateError(f"{path} is of another folder, of topology '{manifest.topology}'")
+        return manifest
+
+    def newest(self, before: int | None = None) -> tuple[Manifest | None, list[str]]:
+        """The newest epoch whose files are all as they were written, and what is wrong with later ones, newest first.
+
+        (None, []) says that there has never been one. (None, [...]) says that there are some and none can be used: whoever begins with
+        nothing then loses what they hold.
+
+        Args:
+            before: look only at epochs of lower numbers.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        problems: list[str] = []
+        for epoch in reversed(self.epochs()):
+            if before is None or epoch < before:
+                found = self.verify(epoch)
+                if not found:
+                    return self.manifest(epoch), problems
+                problems += [f"epoch {epoch} cannot be used: {problem}" for problem in found]
+        return None, problems
+
+    def verify(self, epoch: int) -> list[str]:
+        """What is wrong with an epoch, a sentence each; every byte of its files is read."""
+        try:
+            manifest = self.manifest(epoch)
+        except StateError as error:
+            return [str(error)]
+        return [problem for task in manifest.tasks for problem in self._verify_task(task)]
+
+    def find_missing(self, manifest: Manifest) -> str:
+        """Which file of an epoch is not there, or not in its size; empty if all are. Nothing is read."""
+        for file in manifest.files:
+            try:
+                size = (self.folder / file.name).stat().st_size
+            except FileNotFoundError:
+                return f"{self.folder / file.name} is missing"
+            if size != file.size:
+                return f"{self.folder / file.name} has {size:,} bytes, not {file.size:,}"
+        return ""
+
+    def prune(self, keep: int) -> list[str]:
+        """Remove all but the newest epochs, and what no kept epoch needs; the names of what was removed.
+
+        Epochs that have lost a file are not counted. What is newer than the newest epoch stays, for it is being written. A manifest goes
+        before its files, so that wherever this ends, what has a manifest has all its files.
+
+        Raises:
+            OSError: the folder cannot be read, or something cannot be removed.
+        """
+        assert keep > 0, keep
+        kept = self._newest_present(keep)
+        if not kept:
+            return []
+        newest, oldest = kept[0].epoch, kept[-1].epoch
+        removed = [f"{EPOCHS}/{epoch_name(epoch)}" for epoch in self.epochs() if epoch < oldest]
+        self._remove(removed)
+        needed = {file.name for manifest in kept for file in manifest.files}
+        files = [name for name in self._removable(newest) if name not in needed]
+        self._remove(files)
+        return removed + files
+
+    def _begin(self) -> Owner:
+        """Give the folder an id, if its note is not there or says nothing."""
+        fresh = Owner(new_folder_id())
+        write_owner(self.folder, fresh, is_first=not (self.folder / NOTE).exists())
+        return find_owner(self.folder) or fresh
+
+    def _manifest_path(self, epoch: int) -> Path:
+        return self._epochs / epoch_name(epoch)
+
+    def _verify_task(self, task: TaskFiles) -> Iterator[str]:
+        headers = []
+        for file in task.files:
+            try:
+                headers.append(check_task_file(self.folder / file.name, file))
+            except StateError as error:
+                yield str(error)
+        if len(headers) == len(task.files):
+            try:
+                self._check_chain(task, headers)
+            except StateError as error:
+                yield str(error)
+
+    def _check_chain(self, task: TaskFiles, headers: list[TaskHeader]) -> None:
+        """All must be the task's own, begin with all of its state, and each follow on the one before."""
+        if not headers:
+            raise StateError(f"there is no file of task {task}")
+        for file, header in zip(task.files, headers, strict=True):
+            if header.task != str(task):
+                raise StateError(f"{self.folder / file.name} holds {header}, and is needed for {task}")
+        if not all(operator.whole for operator in headers[0].operators):
+            raise StateError(f"{self.folder / task.files[0].name} holds changes only, and no file before it")
+        for file, (before, after) in zip(task.files[1:], pairwise(headers), strict=True):
+            if not after.follows(before):
+                raise StateError(
+                    f"{self.folder / file.name} does not follow on the file before, of epoch {before.epoch}"
+                )
+
+    def _refuse_other_manifest(self, manifest: Manifest) -> None:
+        """An epoch is made complete once; one that cannot be used may be written anew."""
+        try:
+            present = self.manifest(manifest.epoch)
+        except StateError:  # there is none, or it cannot be read
+            return
+        if present != manifest and not self.find_missing(present):
+            raise StateError(f"{self.folder} holds epoch {manifest.epoch} already, with other content")
+
+    def _newest_present(self, keep: int) -> list[Manifest]:
+        """So many of the newest epochs that can be read and have all their files, newest first."""
+        found: list[Manifest] = []
+        for epoch in reversed(self.epochs()):
+            with contextlib.suppress(StateError):
+                manifest = self.manifest(epoch)
+                if not self.find_missing(manifest):
+                    found.append(manifest)
+            if len(found) == keep:
+                break
+        return found
+
+    def _removable(self, newest: int) -> Iterator[str]:
+        """Files of tasks, and of writers that died, of epochs up to the newest complete one."""
+        for name in _names(self._tasks):
+            epoch = epoch_of_task_file(f"{TASKS}/{name}")
+            if epoch is not None and epoch <= newest:
+                yield f"{TASKS}/{name}"
+        for folder in ("", TASKS, EPOCHS):
+            for name in _names(self.folder / folder):
+                epoch = epoch_of_partial(name)
+                if epoch is not None and epoch <= newest:
+                    yield os.path.join(folder, name)
+
+    def _remove(self, names: list[str]) -> None:
+        """Remove files; on disk when this returns."""
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+        for folder in {os.path.dirname(name) for name in names}:
+            sync(self.folder / folder)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
