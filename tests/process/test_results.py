@@ -14,7 +14,9 @@ from threading import Thread
 import polars as pl
 import pytest
 
+from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.process.results import SOCKET_NAME, ResultReader, ResultSender
+from ouzel.runtime.wire.stream import Inbound
 from tests.servers.waiting import wait_until
 
 
@@ -57,6 +59,61 @@ def test_whoever_sends_no_batch_is_hung_up_on_and_nothing_else_ends(rubbish: byt
         ResultSender(Path(name), 1).write(1, pl.DataFrame({"n": [7]}))
         reader.close()
         assert (taken, reader.failure) == ([7], "")
+
+
+def test_rows_that_come_again_after_a_roll_back_are_taken_once() -> None:
+    taken: list[int] = []
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        reader = ResultReader(Path(name), lambda frame: taken.extend(frame["n"]), lambda: True)
+        senders = [ResultSender(Path(name), task) for task in range(2)]
+        for task, sender in enumerate(senders):
+            sender.roll_back(0, 1)
+            sender.write(1, pl.DataFrame({"n": [10 + task]}))
+            sender.mark(1, 0)
+            sender.write(2, pl.DataFrame({"n": [20, 20 + task]}))
+        reader.catch_up(10)
+        for task, sender in enumerate(senders):
+            sender.roll_back(1, 2)
+            sender.write(2, pl.DataFrame({"n": [[21, 20, 30], [20, 20, 30]][task]}))
+        reader.close()
+    assert sorted(taken) == [10, 11, 20, 20, 20, 21, 30, 30]
+
+
+def test_changes_after_a_mark_are_taken_back_by_a_roll_back() -> None:
+    taken: list[pl.DataFrame] = []
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        reader = ResultReader(Path(name), taken.append, lambda: True)
+        sender = ResultSender(Path(name), 1)
+        sender.mark(1, 0)
+        for batch, change in enumerate([(1, 1), (1, -1), (2, 1)]):
+            sender.write(batch, pl.DataFrame([change], ["n", WEIGHT], orient="row"))
+        sender.roll_back(1, 1)
+        reader.close()
+    assert [frame.rows() for frame in taken] == [[(1, 1)], [(1, -1)], [(2, 1)], [(2, -1)]]
+
+
+def test_what_a_task_had_sent_before_it_died_is_taken_before_what_it_sends_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mark that is read after the roll back of the next process would be of rows that are long delivered."""
+    monkeypatch.setattr("ouzel.runtime.process.results.Inbound", lambda: Inbound(chunk_bytes=64))
+    taken: list[int] = []
+    has_room = False
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        reader = ResultReader(Path(name), lambda frame: taken.extend(frame["n"]), lambda: has_room)
+        former, sender = ResultSender(Path(name), 1), ResultSender(Path(name), 1)
+        former.roll_back(0, 1)
+        for number in range(20):
+            former.write(number, pl.DataFrame({"n": [number]}))
+        former.mark(1, 0)
+        former.write(20, pl.DataFrame({"n": [20]}))
+        former._connect().close()
+        sender.roll_back(1, 2)
+        sender.write(20, pl.DataFrame({"n": [20, 21]}))
+        has_room = True
+        reader.resume()
+        reader.close()
+    assert taken == list(range(22))
 
 
 def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:

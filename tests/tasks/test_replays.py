@@ -10,6 +10,7 @@ import polars as pl
 from ouzel.runtime.protocol.acker import Acker
 from ouzel.runtime.protocol.messages import Ack, Data, Flush, Send
 from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.simulator.results import SimulatedResults
 from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.session import load_text
 
@@ -22,7 +23,7 @@ SELECT /*+ PARALLELISM('result'='1') */ n % 7 AS k, COUNT(*) AS many FROM ticks 
 def machines() -> tuple[TaskMachine, TaskMachine]:
     """The tasks that count and that hand out the result, which has a task of its own."""
     job = load_text(QUERY, Path(), "ticks", (("parallelism", "1"),))
-    setting = TaskContext(job.topology, Path(), results=lambda _id, _frame: None)
+    setting = TaskContext(job.topology, Path(), results=SimulatedResults(lambda _id, _frame: None).of(0))
     _, counting, result = (make_task(task, setting) for task in job.topology.tasks())
     return counting, result
 

@@ -36,6 +36,14 @@ def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
     return frame.with_columns(weights) if WEIGHT in frame.columns else frame.hstack([weights])
 
 
+def net_changes(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The changes that are left of these, one row for each +1 and -1."""
+    net = consolidate(pl.concat(frames))
+    weights = net[WEIGHT].to_numpy()
+    rows = np.repeat(np.arange(net.height), np.abs(weights))
+    return weighted(take_rows(net, rows), 1).with_columns(pl.Series(WEIGHT, np.sign(weights[rows]).astype(np.int64)))
+
+
 def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
     """The last place of each row whose weights do not cancel, in order, and its weight."""
     groups, number = group_rows(frame, columns)

@@ -8,10 +8,10 @@ import selectors
 import socket
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from threading import Event, Thread
-from typing import cast
 
 import polars as pl
 
@@ -43,12 +43,24 @@ class ResultSender:
         text = BytesIO()
         frame.write_ipc_stream(text, compat_level=pl.CompatLevel.newest())
         body = text.getbuffer()
-        header = wire_pb2.Header(source=self._task, rows=frame.height, id=batch_id)
+        self._send(wire_pb2.DATA, wire_pb2.Header(source=self._task, rows=frame.height, id=batch_id), body)
+
+    def mark(self, epoch: int, kept: int) -> None:
+        """See Results. The client hears of it behind everything that was written before."""
+        self._send(wire_pb2.MARK, wire_pb2.Header(source=self._task, mark=wire_pb2.Mark(epoch=epoch, kept=kept)))
+
+    def roll_back(self, epoch: int, generation: int) -> None:
+        """See Results. The client hears of it before everything that is written after it."""
+        mark = wire_pb2.Mark(epoch=epoch, generation=generation)
+        self._send(wire_pb2.ROLL_BACK, wire_pb2.Header(source=self._task, mark=mark))
+
+    def _send(self, kind: int, header: wire_pb2.Header, body: memoryview | bytes = b"") -> None:
         try:
             connection = self._connect()
-            connection.sendall(pack_header(wire_pb2.DATA, 0, header, len(body)))
-            connection.sendall(body)
-            connection.sendall(bytes(padding(len(body))))
+            connection.sendall(pack_header(kind, 0, header, len(body)))
+            if body:
+                connection.sendall(body)
+                connection.sendall(bytes(padding(len(body))))
         except OSError as error:
             raise TopologyError(f"nobody takes the results any more: {error.strerror}") from error
 
@@ -57,6 +69,16 @@ class ResultSender:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._socket.connect(str(self._path))
         return self._socket
+
+
+@dataclass(eq=False)
+class _Connection:
+    """What comes over one connection: `task` is None until the first frame says whose it is."""
+
+    socket: socket.socket
+    inbound: Inbound
+    task: int | None = None
+    is_closed: bool = False
 
 
 class ResultReader:
@@ -76,6 +98,7 @@ class ResultReader:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._asking, self._asked = socket.socketpair()
         self._selector.register(self._asked, selectors.EVENT_READ)
+        self._connections: list[_Connection] = []
         self._waiting: deque[Event] = deque()
         self._ending = False
         self.failure = ""
@@ -148,19 +171,42 @@ class ResultReader:
         if key.fileobj is self._listener:
             self._accept()
         else:
-            self._read(cast(socket.socket, key.fileobj), key.data)
+            self._read(key.data)
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, Inbound())
+            self._connections.append(_Connection(connection, Inbound()))
+            self._selector.register(connection, selectors.EVENT_READ, self._connections[-1])
 
-    def _read(self, connection: socket.socket, inbound: Inbound) -> None:
+    def _read(self, connection: _Connection) -> bool:
+        """Read once; whether there was anything."""
+        if connection.is_closed:
+            return False
+        came = connection.inbound.bytes
         try:
-            for frame in inbound.receive(connection):
+            frames = connection.inbound.receive(connection.socket)
+            if frames and connection.task is None:
+                connection.task = frames[0].header().source
+                self._read_former(connection)
+            for frame in frames:
                 if (rows := self._inbox.on_frame(frame)) is not None:
                     self._deliver(rows)
         except Closed:
-            self._selector.unregister(connection)
-            connection.close()
+            self._hang_up(connection)
+        return connection.inbound.bytes > came
+
+    def _read_former(self, connection: _Connection) -> None:
+        """Read first what the task's process before this one had sent before it died: its marks would come after later ones."""
+        for former in self._connections[: self._connections.index(connection)]:
+            if former.task in (None, connection.task):
+                rounds = 0
+                while rounds < _ROUNDS and self._read(former):
+                    rounds += 1
+
+    def _hang_up(self, connection: _Connection) -> None:
+        connection.is_closed = True
+        self._connections.remove(connection)
+        self._selector.unregister(connection.socket)
+        connection.socket.close()
