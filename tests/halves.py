@@ -47,6 +47,7 @@ HALVES = {
     "tests/spark/streaming/test_examples.py": Half.IN_TURN,
     # The same queries and aggregates on more engines.
     "tests/functions/test_aggregates_differential.py": Half.IN_TURN,
+    "tests/law/test_epochs.py::test_what_dies_comes_back_from_an_epoch": Half.IN_TURN,
     "tests/law/test_heron.py": Half.IN_TURN,
     "tests/law/test_nexmark.py::test_spark_agrees_with_duckdb": Half.IN_TURN,
     "tests/law/test_bench.py": Half.IN_TURN,
@@ -68,6 +69,8 @@ ALONE = (
     "tests/law/test_kafka_outage.py",
     "tests/law/test_kafka_restart.py",
     "tests/law/test_kills.py",
+    "tests/process/test_epochs.py",
+    "tests/process/test_epochs_kafka.py",
     "tests/process/test_full_disk.py",
     "tests/process/test_heron.py",
     "tests/process/test_pauses.py",

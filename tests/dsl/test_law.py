@@ -17,6 +17,7 @@ from ouzel.spark.lowering import run_job
 from tests.dsl.programs import draw, write_sentences
 from tests.effort import seeds
 from tests.law.compare import plain_fold
+from tests.law.engines import faults_with_epochs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,10 +41,10 @@ def found(frame: pl.DataFrame) -> Counter[tuple[object, ...]]:
     return Counter(frame.rows())
 
 
-def simulated(stream: Stream[Any], seed: int) -> Counter[tuple[object, ...]]:
-    random = Random(seed)
-    job = stream.job(parallelism=random.randint(1, 3), containers=random.randint(1, 2))
-    faults = random.choices(SURVIVABLE, k=random.randint(0, 3))
+def simulated(stream: Stream[Any], seed: int, epochs: bool = False) -> Counter[tuple[object, ...]]:
+    random, every_ms = Random(seed), 1000 if epochs else 0
+    job = stream.job(parallelism=random.randint(1, 3), containers=random.randint(1, 2), checkpoint_interval_ms=every_ms)
+    faults = faults_with_epochs(random) if epochs else random.choices(SURVIVABLE, k=random.randint(0, 3))
     run = simulate(job.topology, job.packing, job.directory, seed=seed, faults=faults)
     return found(plain_fold(run.frames.values(), list(stream.record.schema.names)))
 
@@ -53,6 +54,13 @@ def test_the_simulator_gives_what_plain_python_gives(number: int, tmp_path: Path
     for seed in seeds():
         stream = program(seed, number, tmp_path)
         assert simulated(stream, seed) == meant(stream), f"seed {seed}:\n{stream.explain()}"
+
+
+@pytest.mark.parametrize("number", range(PER_SEED))
+def test_what_python_totals_comes_back_from_an_epoch(number: int, tmp_path: Path) -> None:
+    for seed in seeds():
+        stream = program(seed, number, tmp_path)
+        assert simulated(stream, seed, epochs=True) == meant(stream), f"seed {seed}:\n{stream.explain()}"
 
 
 @pytest.mark.slow

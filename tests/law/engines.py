@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,8 +16,14 @@ from ouzel.errors import OuzelError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.runtime.run import Handle, RunState, Status
-from ouzel.runtime.simulator.faults import SURVIVABLE, move_state
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.faults import (
+    SURVIVABLE,
+    SURVIVABLE_WITH_EPOCHS,
+    abandon_epoch,
+    lose_state_after_epoch,
+    move_state,
+)
+from ouzel.runtime.simulator.world import Fault, simulate
 from ouzel.session import Job, connector_traits, load, start, with_settings
 from tests.law.cases import Case
 from tests.law.compare import plain_fold
@@ -28,17 +35,18 @@ RUN_LIMIT_S = 120
 MOVES = 6
 """So often state is moved besides, under every fifth seed: amid other faults, and each time from what the times before have left."""
 
-NOT_PLANNED_BY = {"containers", "batch.rows"}
+NOT_PLANNED_BY = {"containers", "batch.rows", "checkpoint.interval.ms"}
 """Settings that no plan depends on: tasks read them, or what packs the tasks."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The folded table, the rows counted as late, and what happened on the way."""
+    """The folded table, the rows counted as late, what happened on the way, and the rows that sources read, acked and found bad."""
 
     rows: pl.DataFrame
     late: int
     story: str
+    sources: tuple[int, int, int] = (0, 0, 0)
 
 
 @cache
@@ -72,6 +80,26 @@ def memory_answer(case: Case, directory: Path, seed: int) -> Answer:
     faults = random.choices(SURVIVABLE, k=random.randint(0, 4)) + [move_state] * (MOVES if seed % 5 == 1 else 0)
     run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults)
     return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}")
+
+
+EPOCHS = (("checkpoint.interval.ms", "1000"),)
+"""Where these are set the simulator takes epochs, at moments that it draws."""
+
+
+def faults_with_epochs(random: Random) -> list[Fault]:
+    """Faults where there are epochs: at least one death of a task with state once an epoch is complete."""
+    faults = random.choices(SURVIVABLE_WITH_EPOCHS, k=random.randint(0, 4))
+    return faults + [lose_state_after_epoch] * random.randint(1, 3) + [abandon_epoch] * random.randint(0, 1)
+
+
+def epochs_answer(case: Case, directory: Path, seed: int) -> Answer:
+    """The simulator's answer, with epochs, and among all faults deaths of tasks with state: other ones for each case."""
+    seed = zlib.crc32(f"{case.name} {seed}".encode())
+    random = Random(seed)
+    pairs = random_shape(case, random) + EPOCHS
+    job = loaded(case, directory, pairs)
+    run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults_with_epochs(random))
+    return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}", run.sources)
 
 
 def heron_answer(case: Case, directory: Path, pairs: Pairs) -> Answer:

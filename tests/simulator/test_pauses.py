@@ -87,7 +87,7 @@ def read(world: World) -> int:
 
 
 def assert_nothing_is_on_its_way(world: World) -> None:
-    assert not [one for link in world.links.values() for _, one in link if isinstance(one, Data)]
+    assert not [one for link in world.links.values() for one in link if isinstance(one.message, Data)]
     assert not any(host.machine.acker.pending for host in world.hosts.values())
 
 

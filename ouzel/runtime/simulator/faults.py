@@ -1,6 +1,7 @@
 """What can go wrong, or come between, in a simulated world. Each happens once, somewhere; the law must hold all the same.
 
-None of these kills a task with state in memory: at least once does not promise to survive that exactly (see `kill_stateful`).
+Without epochs none of these may kill a task with state in memory: at least once does not promise to survive that exactly (see
+`kill_stateful_task`). With epochs all go back to the last one, and the law holds again.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def kill_stateless_task(world: World) -> None:
 
 
 def kill_in_flight(world: World) -> None:
-    """A task that keeps nothing dies the next time it handles a batch: the batch is under suspicion, and does nothing."""
-    victims = [task for task, host in world.hosts.items() if not host.machine.stateful]
+    """A task that keeps nothing dies the next time it handles a batch: the batch is under suspicion, and does nothing. With epochs any."""
+    victims = [task for task, host in world.hosts.items() if world.keeps_epochs or not host.machine.stateful]
     if victims:
         victim = world.random.choice(victims)
         world.notes[victim].deadly = True
@@ -45,8 +46,38 @@ def kill_in_flight(world: World) -> None:
 
 
 def kill_stateful_task(world: World) -> None:
-    """A task that keeps state dies, and its state with it: counts may come out lower."""
+    """A task that keeps state dies, and its state with it: counts may come out lower, but where there are epochs."""
     _kill(world, stateful=True)
+
+
+def take_epoch(world: World) -> None:
+    """The topology comes to rest until all tasks are snapshotted; perhaps something goes wrong meanwhile, or the user pauses it.
+
+    Perhaps other epochs follow, one after the other.
+    """
+    world.takes_epochs = world.random.random() < 0.6
+    if world.take_epoch():
+        world.happened.append(f"epoch {world.epochs.taking}")
+        if world.random.random() < 0.5:
+            world.let_come_soon(world.random.choice([kill_stateless_task, kill_in_flight, kill_stream_manager, pause]))
+
+
+def abandon_epoch(world: World) -> None:
+    """The topology comes to rest to be snapshotted, and goes on when some tasks have been; then it tries again."""
+    if world.take_epoch(abandons_at=world.random.randint(1, len(world.hosts))):
+        world.happened.append(f"epoch {world.epochs.taking}, to be abandoned")
+
+
+def lose_state_after_epoch(world: World) -> None:
+    """A task that keeps state dies not long after the next complete epoch."""
+    world.after_epoch.append(kill_stateful_task)
+    take_epoch(world)
+
+
+def lose_state_twice(world: World) -> None:
+    """A task that keeps state dies, and while all go back another does, or one that keeps nothing."""
+    _kill(world, stateful=True)
+    _kill(world, stateful=world.random.random() < 0.5)
 
 
 def stall_task(world: World) -> None:
@@ -95,19 +126,21 @@ def stop(world: World) -> None:
 
 def move_state(world: World) -> None:
     """What a task keeps is snapshotted; perhaps its place is taken by what comes of splitting and merging the snapshots so far."""
-    hosts = [host for host in world.hosts.values() if isinstance(host.machine, ChainBolt) and not host.finished]
+    alive = [host for host in world.hosts.values() if not (host.finished or host.is_dead)]
+    hosts = [host for host in alive if isinstance(host.machine, ChainBolt)]
     keeping = [host for host in hosts if isinstance(host.machine, ChainBolt) and host.machine.chain.states]
     if not keeping:
         return
     host = world.random.choice(keeping)
     world.flush_on_pause(host)
-    moves = world.random.random() < 0.7
+    moves = world.random.random() < 0.7 or world.keeps_epochs
     assert isinstance(host.machine, ChainBolt)
     operators = host.machine.chain.operators
     for place, operator in enumerate(operators):
         if operator.state is not None:
             taken = world.snapshots.setdefault(operator.state, [])
-            snapshot = operator.state.changes()
+            # What has changed is told once: where there are epochs, it is told to them.
+            snapshot = operator.state.snapshot() if world.keeps_epochs else operator.state.changes()
             taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
             operators[place] = _move(operator, taken, world.random) if moves else operator
     world.happened.append(f"state of task {host.task.id} {'moved' if moves else 'snapshotted'}")
@@ -135,7 +168,7 @@ def _kill(world: World, stateful: bool) -> None:
     victims = [task for task, host in world.hosts.items() if host.machine.stateful is stateful]
     if victims:
         victim = world.random.choice(victims)
-        world.restart(victim)
+        world.kill(victim)
         world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
 
 
@@ -143,3 +176,8 @@ SURVIVABLE = (
     lose_link, kill_stream_manager, kill_stateless_task, kill_in_flight, stall_task, starve, stall_sink, pause, move_state,
 )  # fmt: skip
 """Every fault after which the answer is still exact."""
+
+SURVIVABLE_WITH_EPOCHS = (
+    *SURVIVABLE, kill_stateful_task, lose_state_twice, lose_state_after_epoch, take_epoch, abandon_epoch,
+)  # fmt: skip
+"""Every fault after which the answer is still exact where there are epochs."""

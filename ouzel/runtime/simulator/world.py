@@ -8,155 +8,37 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ouzel.errors import ConnectorError, OuzelError, TopologyError
+from ouzel.connectors.writing import MarkedWriter
+from ouzel.errors import TopologyError
 from ouzel.exits import Death
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.protocol.messages import (
-    Commit,
-    Event,
-    Failed,
-    Finished,
-    Flush,
-    Instruction,
-    Message,
-    Place,
-    Send,
-    Write,
-)
-from ouzel.runtime.protocol.quarantine import MemoryNote
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Send, Write
 from ouzel.runtime.protocol.shell import Shell
-from ouzel.runtime.protocol.task import TaskMachine
-from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
+from ouzel.runtime.simulator.batching import random_batching
+from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
+from ouzel.runtime.simulator.host import TICK_MS, DeadlyNote, Host, OnItsWay, TaskPast
+from ouzel.runtime.simulator.results import DeliverResult, SimulatedResults
+from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.runtime.tasks.found import FoundInMemory
-from ouzel.runtime.tasks.journal import MemoryJournal
+from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
 if TYPE_CHECKING:
     from ouzel.runtime.state.context import Snapshot, StateContext
 
-TICK_MS = 50.0
-"""How often a task is ticked."""
-
-POLL_MS = 5.0
-"""A spout that had nothing is asked again so soon, and then ever later, up to TICK_MS, until something comes to it or from it."""
-
 WALL_ZERO_US = 1_577_836_800_000_000
 """A simulated day begins on the first of January 2020, 00:00 UTC."""
 
-Fault = Callable[["World"], None]
+Fault = Callable[["World"], object]
 """Something that goes wrong: see simulator.faults."""
-
-
-class DeadlyNote(MemoryNote):
-    """A task's note; one that is `deadly` kills the task once, as soon as something is in flight."""
-
-    deadly = False
-
-    def write(self, ids: Sequence[int], start: int, end: int) -> None:
-        super().write(ids, start, end)
-        if self.deadly:
-            self.deadly = False
-            raise Death
-
-
-@dataclass
-class Host:
-    """One task: its machine, what is kept for it over restarts, and when it next does what.
-
-    `due_ms` is when it next has something to do; None if that may have changed since it was found: whoever changes it says so.
-    """
-
-    task: Task
-    machine: TaskMachine
-    places: dict[str, Place] = field(default_factory=dict)
-    epoch: int = 0
-    tick_at: float = 0.0
-    poll_at: float = 0.0
-    poll_ms: float = POLL_MS
-    stalled_until: float = 0.0
-    starved_since_ms: float | None = None
-    finished: bool = False
-    commits: deque[tuple[float, Commit]] = field(default_factory=deque)
-    orders: deque[tuple[float, Write | Flush]] = field(default_factory=deque)
-    sink_stalled_until: float = 0.0
-    sink_refuses: bool = False
-    arriving: list[deque[tuple[float, Message]]] = field(default_factory=list)
-    due_ms: float | None = None
-
-    def poll_due_ms(self) -> float:
-        """When it is next to be polled, if it is a spout that may have something."""
-        return self.poll_at if self.machine.is_spout and not self.machine.is_exhausted else math.inf
-
-    def find_due(self) -> float:
-        """Find `due_ms`."""
-        due = min(self.tick_at, self.poll_due_ms())
-        if self.commits and self.commits[0][0] < due:
-            due = self.commits[0][0]
-        if self.orders:
-            due = min(due, max(self.orders[0][0], self.sink_stalled_until))
-        for messages in self.arriving:
-            if messages and messages[0][0] < due:
-                due = messages[0][0]
-        self.due_ms = max(due, self.stalled_until)
-        return self.due_ms
-
-    def stall(self, until_ms: float) -> None:
-        """It does nothing until then."""
-        self.stalled_until, self.due_ms = until_ms, None
-
-    def starve(self, now_ms: float, until_ms: float) -> None:
-        """It has no core until then; when it goes on it says so."""
-        self.stall(max(until_ms, self.stalled_until))
-        if self.starved_since_ms is None:
-            self.starved_since_ms = now_ms
-
-    def go_on(self, now_ms: float) -> None:
-        """It has a core: if it had none before, the machine hears for how long."""
-        if self.starved_since_ms is not None:
-            self.machine.on_starved(now_ms - self.starved_since_ms, now_ms)
-            self.starved_since_ms = None
-
-    def stall_sink(self, until_ms: float) -> None:
-        """Its sink writes nothing until then."""
-        self.sink_stalled_until, self.due_ms = until_ms, None
-
-    def asked(self, now_ms: float, had_something: bool) -> None:
-        """It has been polled, or handled what came."""
-        self.poll_ms = POLL_MS if had_something else min(2 * self.poll_ms, TICK_MS)
-        self.poll_at = now_ms if had_something else now_ms + self.poll_ms
-
-    def write(self, now_ms: float, due_ms: float | None = None) -> list[Instruction] | None:
-        """Carry out the next order of the sink, and give what the machine says to that; None if nothing is due by now, or by `due_ms`."""
-        if not self.orders or max(self.orders[0][0], self.sink_stalled_until) > (now_ms if due_ms is None else due_ms):
-            return None
-        order, writer = self.orders.popleft()[1], self.machine.writer
-        assert writer is not None
-        try:
-            if self.sink_refuses:
-                raise ConnectorError("no space left")
-            if isinstance(order, Write):
-                writer.write(order.batch_id, order.frame)
-                return []
-            writer.flush()
-        except OuzelError as error:
-            return [Failed(f"{self.task.component}: {error}")]
-        return self.machine.on_flushed(order.number, now_ms)
-
-    def close(self, now_ms: float) -> None:
-        """Write what is left, then let go of everything."""
-        while self.orders and self.write(now_ms, math.inf) is not None:
-            pass
-        if self.machine.writer is not None:
-            self.machine.writer.close()
-        self.machine.close()
 
 
 @dataclass
@@ -181,16 +63,16 @@ class World:
     """
 
     def __init__(
-        self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, results: Results | None = None,
+        self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, deliver: DeliverResult | None = None,
         monotonic_ms: Callable[[], float] = lambda: 0.0,
     ) -> None:  # fmt: skip
-        self.results = results or self._keep
         self.topology, self.packing, self.directory = topology, packing, directory
         self.random = Random(seed)
         self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
         self._shell = Shell(wall_zero_us=lambda: self.wall_zero_us, monotonic_ms=monotonic_ms)
-        self.links: dict[tuple[int, int], deque[tuple[float, Message]]] = {}
+        self.links: dict[tuple[int, int], deque[OnItsWay]] = {}
         self.frames: dict[int, pl.DataFrame] = {}
+        self.results = SimulatedResults(deliver or self.frames.__setitem__)
         self.events: list[Event] = []
         self.happened: list[str] = []
         self.snapshots: dict[StateContext, list[Snapshot]] = {}
@@ -199,11 +81,17 @@ class World:
         self.pause = self._pauses = 0
         self.resumes_at: float | None = None
         self._due_ms = 0.0
-        self.stopping = False
-        self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
+        self.stopping = self._users_pause = False
+        self.generation = 0
+        self.epochs = Epochs()
+        self._restores = self.epochs.newest
+        self._abandons_at = math.inf
+        self.after_epoch: list[Fault] = []
+        self.takes_epochs = False
+        self._coming: list[tuple[float, Fault]] = []
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
         self._found = FoundInMemory()
-        self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
+        self.hosts = {task.id: self._start(task, TaskPast()) for task in topology.tasks()}
         self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
 
     def container_tasks(self, task: int) -> frozenset[int]:
@@ -218,8 +106,8 @@ class World:
 
     @property
     def has_finished(self) -> bool:
-        """Whether everything that nobody reads from has handled all that there will ever be."""
-        return all(self.hosts[task].finished for task in self.sinks)
+        """Whether every task has handled all that there will ever be: also one that was started again when the sinks had it all."""
+        return not self.rolls_back and all(host.finished for host in self.hosts.values())
 
     def stop(self) -> None:
         """Stop cleanly: pause, and be over when everything has come to rest."""
@@ -227,41 +115,113 @@ class World:
         self.deactivate()
 
     def deactivate(self) -> None:
-        """Tell all spouts to read no more."""
+        """The user has all spouts read no more."""
+        self._users_pause = True
+        self._pause_all()
+
+    def activate(self) -> None:
+        """The user has all spouts read on: they do when no epoch is being taken, unless the topology is to stop."""
+        self.resumes_at = None
+        self._users_pause = False
+        self._resume_all()
+
+    def _pause_all(self) -> None:
         if not self.pause:
             self._pauses += 1
             self.pause = self._pauses
-        for host in self.hosts.values():
+        for host in self._hosts_of_now():
+            host.due_ms = None
             host.machine.deactivate(self.pause, self.now_ms)
 
-    def activate(self) -> None:
-        """Tell all spouts to read on, unless the topology is to stop."""
-        self.resumes_at = None
-        if self.stopping:
+    def _resume_all(self) -> None:
+        if self.stopping or self._users_pause or self.epochs.taking:
             return
         self.pause = 0
-        for host in self.hosts.values():
+        for host in self._hosts_of_now():
+            host.due_ms = None
             host.machine.activate(self.now_ms)
+
+    def _hosts_of_now(self) -> list[Host]:
+        """Those that have begun the present generation: others hear nothing of its pauses."""
+        return [host for host in self.hosts.values() if host.past.generation == self.generation and not host.is_dead]
 
     @property
     def at_rest(self) -> bool:
         """Whether the topology is paused, and all that was on its way has been handled."""
-        return self.pause > 0 and all(
-            host.finished or host.machine.paused == self.pause for host in self.hosts.values()
+        return (
+            self.pause > 0
+            and not self.rolls_back
+            and all(host.finished or host.machine.paused == self.pause for host in self.hosts.values())
         )
+
+    def take_epoch(self, abandons_at: float = math.inf) -> bool:
+        """Pause until each task has been snapshotted at rest, or until so many have: then the epoch is abandoned. False if it cannot be."""
+        if self.epochs.taking or self.epochs.writing or self.rolls_back or not self.keeps_epochs:
+            return False
+        self.epochs.begin()
+        self._abandons_at = abandons_at
+        self._pause_all()
+        for host in self.hosts.values():
+            host.takes_in = self.pause
+        return True
+
+    @property
+    def keeps_epochs(self) -> bool:
+        """Whether tasks go back to an epoch when one dies that keeps something."""
+        return self.topology.settings.has_epochs
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether some tasks have not come to the present generation yet."""
+        return any(host.past.generation < self.generation for host in self.hosts.values())
+
+    def roll_back(self) -> None:
+        """Begin the next generation: every task is made anew from the last complete epoch, each in its time."""
+        self.epochs.begin_anew()
+        self._end_epoch()
+        self.generation += 1
+        self._restores = self.epochs.newest
+        self.happened.append(f"all go back to epoch {self._restores.number}")
+        within_ms = self.random.choice([0.0, 10.0, 200.0, 2_000.0])
+        for host in self.hosts.values():
+            host.rolls_back_at, host.due_ms = self.now_ms + within_ms * self.random.random(), None
+
+    def kill(self, task: int) -> None:
+        """A task dies. One that keeps something, where there are epochs, takes all others back to the last one with it."""
+        if not (self.keeps_epochs and self.hosts[task].machine.stateful):
+            self.restart(task)
+            return
+        self.hosts[task].is_dead = True
+        self._lose_links(task)
+        self.roll_back()
 
     def restart(self, task: int) -> None:
         """Kill a task and start it anew: its memory and what was on its way to it are gone."""
         host = self.hosts[task]
-        for _ in range(self.random.randint(0, len(host.orders))):
-            host.write(self.now_ms, math.inf)
-        for link, messages in self.links.items():
-            if task in link:
-                messages.clear()
-                self.hosts[link[1]].due_ms = None
-        for _ in range(self.random.randint(0, len(host.commits))):  # the others had not been carried out yet
-            host.places.update(host.commits.popleft()[1].places)
-        self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
+        host.keep_some(self.random, self.now_ms)
+        self._lose_links(task)
+        rolls_back_at = host.rolls_back_at
+        past = replace(host.past, incarnation=host.past.incarnation + 1, restored=())
+        self.hosts[task] = self._start(host.task, past)
+        self.hosts[task].rolls_back_at = rolls_back_at
+
+    def _begin_generation(self, host: Host) -> None:
+        """Make the machine anew from the epoch to which all go back."""
+        task = host.task.id
+        if not host.is_dead:
+            host.keep_some(self.random, self.now_ms)
+            host.machine.close()
+        restored = self._restores.chains.get(task, ())
+        places = dict(restored[-1].places) if restored else {}
+        past = TaskPast(places, self._journal_after(host), host.past.incarnation + 1, self.generation, restored)
+        self.hosts[task] = self._start(host.task, past)
+
+    def _journal_after(self, host: Host) -> Journal:
+        """A fresh one: after an epoch nothing is cut as it was before."""
+        return MemoryJournal()
+
+    def _lose_links(self, task: int) -> None:
+        self.lose(lambda source, destination: task in (source, destination))
 
     def flush_on_pause(self, host: Host) -> None:
         """Have a task emit the rows that it only delays, so that its state can be snapshotted."""
@@ -280,12 +240,14 @@ class World:
     def reconnect(self, tasks: Sequence[int]) -> None:
         """Tell these tasks that their way to the stream manager was lost and is back."""
         for task in tasks:
-            self._carry_out(task, self.hosts[task].machine.on_reconnected(self.now_ms))
+            if not self.hosts[task].is_dead:
+                self._carry_out(task, self.hosts[task].machine.on_reconnected(self.now_ms))
 
     def step(self) -> bool:
         """Do one thing, chosen at random; False when there was nothing to do at this time."""
         if self.resumes_at is not None and self.now_ms >= self.resumes_at:
             self.activate()
+        self._let_come()
         hosts, self._due_ms = list[Host](), math.inf
         for host in self.hosts.values():
             due_ms = host.find_due() if host.due_ms is None else host.due_ms
@@ -296,9 +258,12 @@ class World:
         while hosts:
             host = hosts.pop(int(self.random.random() * len(hosts)))
             host.due_ms = None
+            if self._roll_back(host):
+                return True
             host.go_on(self.now_ms)
             if (
-                self._keep_offsets(host)
+                self._take_snapshot(host)
+                or self._keep_offsets(host)
                 or self._write(host)
                 or self._deliver(host)
                 or self._poll(host)
@@ -313,30 +278,85 @@ class World:
         due_ms = self._due_ms if self.resumes_at is None else min(self._due_ms, self.resumes_at)
         self.now_ms = max(due_ms, self.now_ms + self.random.random())
 
-    def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
-        local = self.container_tasks(task.id)
-        journal = self._journals[task.id]
+    def _start(self, task: Task, past: TaskPast) -> Host:
         setting = TaskContext(
             self.topology,
             self.directory,
-            local,
-            dict(places),
-            self.results,
-            epoch,
-            journal,
+            self.container_tasks(task.id),
+            dict(past.places),
+            self.results.of(task.id),
+            past.incarnation,
+            past.journal,
             in_flight=self.notes[task.id],
             shell=self._shell,
             found=self._found,
+            restored=past.restored,
+            goes_on=past.generation > 0 and self._restores.number > 0,
         )
         machine = make_task(task, setting)
-        if self.pause:
+        if self.epochs.newest.number:
+            machine.on_epoch_kept()
+        if self.keeps_epochs and isinstance(machine.writer, MarkedWriter):
+            machine.writer.roll_back(self._restores.number, past.generation)
+        current = past.generation == self.generation
+        if self.pause and current:
             machine.deactivate(self.pause, self.now_ms)
         arriving = [messages for (_, destination), messages in self.links.items() if destination == task.id]
-        return Host(task, machine, places, epoch, self.now_ms + TICK_MS, arriving=arriving)
+        takes_in = self.pause if self.epochs.taking and current and not self.epochs.has(task.id) else 0
+        return Host(task, machine, past, self.now_ms + TICK_MS, arriving=arriving, takes_in=takes_in)
 
-    def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
-        """Keep a result; one that comes again, with the same id, is the same."""
-        self.frames.setdefault(batch_id, frame)
+    def _roll_back(self, host: Host) -> bool:
+        if host.rolls_back_at > self.now_ms:
+            return False
+        self._begin_generation(host)
+        return True
+
+    def _take_snapshot(self, host: Host) -> bool:
+        """Snapshot a task that rests, if it is to be and does not tarry."""
+        if not host.may_be_taken or self.random.random() < _TARRIES:
+            return False
+        host.takes_in = 0
+        snapshot = host.machine.snapshot(self.random.random() < _WHOLE)
+        self.epochs.take(
+            host.task.id, sent_as_file(self.epochs.taking, snapshot) if self.random.random() < _AS_FILES else snapshot
+        )
+        if isinstance(host.machine.writer, MarkedWriter):
+            host.machine.writer.mark(self.epochs.taking, self.epochs.newest.number)
+        if self.epochs.taken >= self._abandons_at:
+            self.epochs.abandon()
+            self._end_epoch()
+            self.let_come_soon(World.take_epoch)
+        elif self.epochs.taken == len(self.hosts):
+            self.epochs.write()
+            self._end_epoch()
+            self.let_come_soon(partial(World._complete_epoch, written=self.epochs.writing))
+        return True
+
+    def _complete_epoch(self, written: Epoch | None) -> None:
+        if self.epochs.writing is not written:
+            return
+        self.epochs.complete()
+        for host in self._hosts_of_now():
+            host.machine.on_epoch_kept()
+        for fault in [*self.after_epoch, *([World.take_epoch] if self.takes_epochs else [])]:
+            self.let_come_soon(fault)
+        self.after_epoch.clear()
+
+    def let_come_soon(self, fault: Fault) -> None:
+        """Something happens at a moment that is drawn."""
+        within_ms = self.random.choice([0.0, 20.0, 500.0])
+        self._coming.append((self.now_ms + within_ms * self.random.random(), fault))
+
+    def _let_come(self) -> None:
+        due = [one for one in self._coming if one[0] <= self.now_ms]
+        for one in due:
+            self._coming.remove(one)
+            one[1](self)
+
+    def _end_epoch(self) -> None:
+        for host in self.hosts.values():
+            host.takes_in, host.due_ms = 0, None
+        self._resume_all()
 
     def _keep_offsets(self, host: Host) -> bool:
         if not host.commits or host.commits[0][0] > self.now_ms:
@@ -347,19 +367,24 @@ class World:
         return True
 
     def _deliver(self, host: Host) -> bool:
-        messages: list[Message] = []
-        arriving = [waiting for waiting in host.arriving if waiting and waiting[0][0] <= self.now_ms]
+        taken: list[OnItsWay] = []
+        arriving = [waiting for waiting in host.arriving if waiting and waiting[0].due_ms <= self.now_ms]
         if len(arriving) > 1:
             self.random.shuffle(arriving)
         for waiting in arriving:
-            for _ in range(self.random.randint(0 if messages else 1, len(waiting))):
-                if waiting[0][0] > self.now_ms:
+            for _ in range(self.random.randint(0 if taken else 1, len(waiting))):
+                if waiting[0].due_ms > self.now_ms:
                     break
-                messages.append(waiting.popleft()[1])
+                taken.append(waiting.popleft())
+        messages = [one.message for one in taken if self._is_heard(one, host)]
         if messages:
             host.asked(self.now_ms, had_something=True)
             self._call(host, lambda: host.machine.handle(messages, self.now_ms))
-        return bool(messages)
+        return bool(taken)
+
+    def _is_heard(self, one: OnItsWay, host: Host) -> bool:
+        """What was sent in another generation than the receiver's is dropped."""
+        return one.generation == host.past.generation
 
     def _write(self, host: Host) -> bool:
         instructions = host.write(self.now_ms)
@@ -378,7 +403,7 @@ class World:
         try:
             instructions = call()
         except Death:
-            self.restart(host.task.id)
+            self.kill(host.task.id)
             return True
         self._carry_out(host.task.id, instructions)
         return bool(instructions)
@@ -390,7 +415,7 @@ class World:
         self._carry_out(host.task.id, host.machine.tick(self.now_ms))
         return True
 
-    def _link(self, source: int, destination: int) -> deque[tuple[float, Message]]:
+    def _link(self, source: int, destination: int) -> deque[OnItsWay]:
         link = self.links.get((source, destination))
         if link is None:
             link = self.links[source, destination] = deque()
@@ -403,7 +428,8 @@ class World:
             match instruction:
                 case Send(message):
                     due_ms = self.now_ms + self.random.random() * self.delay_ms
-                    self._link(task, message.destination).append((due_ms, message))
+                    sent = OnItsWay(due_ms, message, self.hosts[task].past.generation)
+                    self._link(task, message.destination).append(sent)
                     self.hosts[message.destination].due_ms = None
                 case Commit():
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
@@ -418,6 +444,9 @@ class World:
                 case Failed(reason):
                     self.failed = self.failed or reason
 
+
+_TARRIES, _WHOLE, _AS_FILES = 0.5, 0.3, 0.05
+"""How often a task that rests does something else before it is snapshotted, gives all of itself, and comes back from a file."""
 
 _REACH = (25, 100, 400)
 """Within so many steps a fault comes: half of the law's runs take a hundred, and one drawn later would not come at all."""
@@ -438,7 +467,7 @@ def simulate(
         TopologyError: it failed, or did not end within `steps`.
     """
     random = Random(seed)
-    topology = replace(topology, settings=_random_batching(topology, random))
+    topology = replace(topology, settings=random_batching(topology, random))
     world = World(topology, packing, directory, seed)
     world.delay_ms, world.commit_ms = random.choice([0.0, 5.0, 100.0]), random.choice([0.0, 50.0, 10_000.0])
     due = sorted(random.randint(1, random.choice(_REACH)) for _ in faults)
@@ -462,15 +491,3 @@ def simulate(
     for host in world.hosts.values():
         host.close(world.now_ms)
     return SimulatedRun(world.frames, world.events, world.happened, late, failed, sources)
-
-
-def _random_batching(topology: Topology, random: Random) -> Settings:
-    rows = random.choice([100, 300, 1_000, 5_000])
-    return replace(
-        topology.settings,
-        batch_rows=rows,
-        handle_rows=random.choice([rows, 10 * rows]),
-        max_pending_rows=rows * random.choice([1, 3, 20]),
-        ack_timeout_ms=2_000,
-        seed=random.getrandbits(62),
-    )

@@ -1,0 +1,86 @@
+"""The epochs of a simulated world: what its tasks have given for them, and which are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ouzel.runtime.checkpoints.fresh_file import FreshFile
+from ouzel.runtime.checkpoints.manifest import TaskFile
+from ouzel.runtime.checkpoints.task_file import read_task_file, write_task_file
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A complete epoch: of each task a whole snapshot, and the changes after it. Epoch 0 is the beginning, where nothing is kept."""
+
+    number: int = 0
+    chains: Mapping[int, Sequence[TaskSnapshot]] = field(default_factory=dict)
+
+
+class Epochs:
+    """`newest` is the last complete epoch; `taking` the number of the one for which all come to rest, or 0; all have given theirs for the
+    one that is `writing`."""
+
+    def __init__(self) -> None:
+        self.newest = Epoch()
+        self.taking = 0
+        self.writing: Epoch | None = None
+        self._begun = 0
+        self._taken: set[int] = set()
+        self._chains: dict[int, list[TaskSnapshot]] = {}
+
+    def begin(self) -> None:
+        """Take the next epoch; a number is never used twice."""
+        self._begun += 1
+        self.taking = self._begun
+        self._taken.clear()
+
+    @property
+    def taken(self) -> int:
+        """How many tasks have been snapshotted for it."""
+        return len(self._taken)
+
+    def has(self, task: int) -> bool:
+        """Whether that task has."""
+        return task in self._taken
+
+    def take(self, task: int, snapshot: TaskSnapshot) -> None:
+        """What a task gave. It is part of the task's chain even if the epoch is abandoned: the task does not tell these changes again."""
+        chain = self._chains.setdefault(task, [])
+        if snapshot.is_whole:
+            chain.clear()
+        chain.append(snapshot)
+        self._taken.add(task)
+
+    def write(self) -> None:
+        """All tasks have given theirs: that is written while rows flow."""
+        self.writing = Epoch(self.taking, {task: tuple(chain) for task, chain in self._chains.items()})
+        self.taking = 0
+
+    def complete(self) -> None:
+        """It is written."""
+        assert self.writing is not None
+        self.newest, self.writing = self.writing, None
+
+    def abandon(self) -> None:
+        """It never becomes complete."""
+        self.taking, self.writing = 0, None
+
+    def begin_anew(self) -> None:
+        """All machines are made anew: each gives all of itself when it is next asked."""
+        self.abandon()
+        self._chains.clear()
+
+
+def sent_as_file(epoch: int, snapshot: TaskSnapshot) -> TaskSnapshot:
+    """The snapshot as it comes back from the file that is written of it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "snapshot"
+        with FreshFile(path.parent, epoch) as file:
+            digest = write_task_file(file, "simulated", epoch, snapshot)
+            file.keep(path)
+        return read_task_file(path, TaskFile(path.name, file.size, digest))[1]
