@@ -5,6 +5,7 @@
     python -m bench.word_count --words 450000 --bolts 2           two bolts behind a fields grouping
     python -m bench.word_count --no-acks                          at most once
     python -m bench.word_count --sql                              SELECT word, COUNT(*) ... GROUP BY word EMIT CHANGES
+    python -m bench.word_count --sql --checkpoint 10000           and an epoch every 10 s
 
 `rows` are words counted by the bolts (for SQL: words acked); latency is complete, from emit to ack.
 """
@@ -124,6 +125,7 @@ def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Cou
         "max.pending.rows": options.pending,
         "batch.rows": options.batch,
         "parallelism": options.bolts,
+        "checkpoint.interval.ms": options.checkpoint,
     }
     handle = start(load(file, [(key, str(value)) for key, value in pairs.items()]))
     return handle, acked_rows(handle)
@@ -151,6 +153,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pending", type=int, default=40_000, help="most words a spout task may have unacked")
     parser.add_argument("--rate", type=float, default=0, help="most words a second; 0 is as many as can be")
     parser.add_argument("--sql", action="store_true", help="the same count as SQL with EMIT CHANGES")
+    parser.add_argument(
+        "--checkpoint", type=int, default=0, help="milliseconds from epoch to epoch, with --sql; 0 is none"
+    )
     parser.add_argument("--warm-up", type=float, default=5, help="seconds before the measured window")
     parser.add_argument("--seconds", type=float, default=10, help="length of the measured window")
     return parser.parse_args()

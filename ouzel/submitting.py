@@ -6,11 +6,13 @@ import re
 import runpy
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from ouzel import session
 from ouzel.errors import QueryError
+from ouzel.planner.epochs import with_epochs
 
 if TYPE_CHECKING:
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
@@ -31,7 +33,7 @@ def submit_job(job: session.Job, name: str) -> AttachedHandle:
 
     if not job.topology.components:
         raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
-    job = session.ready(job)
+    job = session.ready(replace(job, topology=with_epochs(job.topology)))
     registry, record = submit_topology(name, job.topology, job.packing, job.directory, _about(job))
     return AttachedHandle(registry, record)
 

@@ -80,3 +80,17 @@ class InstantWriter(Protocol):
     @property
     def instant(self) -> bool:
         """Whether it asks neither a disk nor a network. It needs no thread then, and the task calls it itself."""
+
+
+@runtime_checkable
+class MarkedWriter(Protocol):
+    """A writer that takes back what it had written after an epoch."""
+
+    def mark(self, epoch: int, kept: int) -> None:
+        """What was written so far belongs to epochs up to this; nobody goes back behind the epoch `kept`."""
+
+    def roll_back(self, epoch: int, generation: int) -> None:
+        """In this generation all go on from that epoch, and what came after it comes again; 0 is the beginning.
+
+        Called before anything is written.
+        """

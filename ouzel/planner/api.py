@@ -32,6 +32,7 @@ from ouzel.compiler.types import (
 )
 from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
+from ouzel.planner.epochs import check_epochs
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
@@ -379,6 +380,7 @@ class TopologyBuilder:
             Component(name, parallelism, tuple(declarer.inputs), outputs, user=logic, resources=resources)
             for name, logic, parallelism, outputs, declarer, resources in self._parts
         )
+        check_epochs(components, self.settings)
         names = [component.name for component in components]
         written = {
             (component.name, output.stream): output.schema.names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ouzel.compiler.plan import UNBOUNDED, Program, Scan, Sink, scans_in
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut_components, keep_sinks
+from ouzel.planner.epochs import check_epochs
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
 from ouzel.planner.keeping import NOTHING, find_kept
 from ouzel.planner.rules import optimise
@@ -38,6 +39,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     parts = keep_sinks(cut, program.hints.placed, lambda part: parallelism_of(part, program.hints, settings))
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
+    check_epochs(components, settings)
     calls_python = any(node.calls_python for part in parts for node in part.chain)
     return Topology(settings.query_name or name, components, settings, bool(program.functions) or calls_python)
 

@@ -22,7 +22,7 @@ FLINK_SETTINGS = {
     "table.exec.mini-batch.enabled": "leave it out: rows travel in batches of 'batch.rows' at most",
     "table.exec.mini-batch.allow-latency": "write EMIT AFTER DELAY INTERVAL '1' SECOND",
     "table.exec.mini-batch.size": "write SET 'batch.rows'",
-    "execution.checkpointing.interval": "leave it out: there are no checkpoints yet, see docs/delivery.md",
+    "execution.checkpointing.interval": "SET 'checkpoint.interval.ms', see docs/delivery.md",
     "execution.checkpointing.mode": "write SET 'delivery'",
 }
 """Flink's settings, and what to write instead."""
@@ -56,6 +56,10 @@ class BadRecordPolicy(Enum):
     FAIL = "fail"
     SKIP = "skip"
     DEAD_LETTER = "dead-letter"
+
+
+UNSET = -1
+"""Of a number that is chosen when the topology starts, if nobody has set it."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,11 @@ class Settings:
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
-        checkpoint_path: on Spark, folder (relative to the query's file) or URI of offsets and state, from which the next run goes on; if
-            empty none is kept.
+        checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
+            0 keeps none, and such a task loses what it kept. If it is not set, a submitted topology that can go back to an epoch keeps one
+            every 10 s, and a run keeps none. See docs/delivery.md#epochs.
+        checkpoint_path: folder (relative to the query's file) of a topology's epochs; if empty they are in the job directory. On Spark,
+            folder or URI of offsets and state, from which the next run goes on; if empty none is kept.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -129,6 +136,7 @@ class Settings:
     state_manager: str = "local"
     trigger_ms: int = 0
     trigger_rows: int = 1_000_000
+    checkpoint_interval_ms: int = UNSET
     checkpoint_path: str = ""
     seed: int = 0
     query_name: str = ""
@@ -137,6 +145,11 @@ class Settings:
     def run(self) -> str:
         """What tells the run that drew this seed from others, as part of a file's name; the seed itself is not to be told."""
         return hashlib.blake2s(str(self.seed).encode(), digest_size=4).hexdigest() if self.seed else ""
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether state is kept in epochs."""
+        return self.checkpoint_interval_ms > 0
 
     @property
     def forgets(self) -> bool:
@@ -181,7 +194,7 @@ def setting_docs() -> list[tuple[str, str, str]]:
 def shown_setting(settings: Settings, field: str) -> str:
     """The value of a setting, as SET has it."""
     value = getattr(settings, field)
-    return str(getattr(value, "value", value))
+    return "" if value == UNSET else str(getattr(value, "value", value))
 
 
 HYPHENATED = {"dead_letter_path": "dead-letter.path"}
@@ -205,6 +218,7 @@ MAY_BE_ZERO = frozenset(
         "container_ram_mb",
         "cache_drain_ms",
         "low_watermark_bytes",
+        "checkpoint_interval_ms",
         "seed",
         "trigger_ms",
     }

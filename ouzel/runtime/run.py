@@ -73,6 +73,9 @@ class Status(RunCounts):
 STATE_LOST, ROWS_LOST = LOSSES = "state-lost", "rows-lost"
 """Kinds of events: a task that keeps state was started again, without it; what was on its way at most once is gone."""
 
+ROLLED_BACK = "rolled-back"
+"""The kind of event that tells that all tasks went back to an epoch, for one died that keeps state."""
+
 ASYNC_WAIT_S = 0.5
 """How long a thread waits at once for those who iterate asynchronously."""
 

@@ -200,10 +200,28 @@ def test_a_pause_is_still_one_when_all_processes_were_killed(place: Place) -> No
         wait_until(lambda name=name: "running · " in place.told("status", name))
 
 
-@pytest.mark.whole
-def test_what_keeps_state_begins_anew_and_answers_right(place: Place) -> None:
+def test_what_keeps_state_goes_on_from_its_last_epoch_though_all_its_processes_were_killed(place: Place) -> None:
     place.append(1, 2, 3)
-    place.told("submit", place.root / "counted.sql")
+    place.told("submit", place.root / "counted.sql", "--set", "checkpoint.interval.ms=200")
+    wait_until(lambda: place.rows("counted") == [{"odd": 0, "seen": 1}, {"odd": 1, "seen": 2}])
+    wait_until(lambda: "complete" in place.ask("checkpoint", "list", "counted").stdout)
+    place.kill_all("counted")
+    place.append(4)
+    place.told("start", "counted")
+    wait_until(lambda: place.rows("counted") == [{"odd": 0, "seen": 2}, {"odd": 1, "seen": 2}])
+    place.told("restart", "counted", "container-1")
+    place.append(5)
+    wait_until(lambda: place.rows("counted") == [{"odd": 0, "seen": 2}, {"odd": 1, "seen": 3}])
+    place.told("stop", "counted")
+    place.append(6)
+    place.told("start", "counted")
+    wait_until(lambda: place.rows("counted") == [{"odd": 0, "seen": 3}, {"odd": 1, "seen": 3}])
+
+
+@pytest.mark.whole
+def test_without_epochs_what_keeps_state_begins_anew_and_answers_right(place: Place) -> None:
+    place.append(1, 2, 3)
+    place.told("submit", place.root / "counted.sql", "--set", "checkpoint.interval.ms=0")
     wait_until(lambda: place.rows("counted") == [{"odd": 0, "seen": 1}, {"odd": 1, "seen": 2}])
     refused = place.ask("restart", "counted", "container-1")
     assert refused.exit_code == 2

@@ -152,15 +152,15 @@ def test_a_task_that_starts_again_refuses_a_table_that_has_changed_meanwhile(tmp
     airports.write_text("code,size\nJFK,4\nLGA,5\n")
     topology = start(tmp_path)
     (task,) = (task for task in topology.tasks() if task.component == "flights")
-    for epoch in (0, 1):
-        make_task(task, TaskContext(topology, tmp_path, epoch=epoch))
+    for incarnation in (0, 1):
+        make_task(task, TaskContext(topology, tmp_path, incarnation=incarnation))
     for name, text in (("airports.csv", "code,size\nJFK,5\nLGA,5\n"), ("airports2.csv", "code,size\n")):
         (tmp_path / name).write_text(text)
         with pytest.raises(ConnectorError, match=rf"table 'airports' is not what it was when the run began: .*{name}"):
-            make_task(task, TaskContext(topology, tmp_path, epoch=2))
+            make_task(task, TaskContext(topology, tmp_path, incarnation=2))
         (tmp_path / name).unlink()
         airports.write_text("code,size\nJFK,4\nLGA,5\n")
-    make_task(task, TaskContext(topology, tmp_path, epoch=3))
+    make_task(task, TaskContext(topology, tmp_path, incarnation=3))
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ def start_heron(
     scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
+        claim_checkpoints(job)
         job.save(find_modules(topology))
         scheduler = LocalScheduler()
         scheduler.initialize(job)
@@ -155,6 +156,19 @@ def start_heron(
             raise _no_room(parent, error) from error
         raise
     return handle
+
+
+def claim_checkpoints(job: RunDescription) -> None:
+    """Have the folder of a run's epochs belong to it.
+
+    Raises:
+        StateError: it holds epochs of another.
+        OSError: it cannot be made.
+    """
+    if job.topology.settings.has_epochs:
+        from ouzel.runtime.checkpoints.store import CheckpointStore
+
+        CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)
 
 
 def check_start(packing: PackingPlan) -> Path:

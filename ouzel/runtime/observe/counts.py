@@ -91,4 +91,10 @@ RUN_COUNTS = tuple(each.name for each in fields(RunCounts))
 def add_up_counts(spouts: Iterable[object], sinks: Iterable[object], everyone: Iterable[object]) -> dict[str, Any]:
     """The counts of a run, by name, from those of its tasks: each has the counts as attributes."""
     groups = {Counted.SPOUTS: list(spouts), Counted.SINKS: list(sinks), Counted.ALL: list(everyone)}
-    return {name: sum(getattr(task, name) for task in groups[COUNTS[name].of]) for name in RUN_COUNTS}
+    return {name: sum(count_of(task, name) for task in groups[COUNTS[name].of]) for name in RUN_COUNTS}
+
+
+def count_of(task: object, name: str) -> int:
+    """One of a task's counts, by its name."""
+    found: int = getattr(task, name)
+    return found

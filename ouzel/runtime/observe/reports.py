@@ -73,6 +73,8 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
     """The counts of a task's lives, in order, as those of all up to the last one."""
     total = TaskReport(former=True)
     for life in lives:
+        if life.restored:
+            total = TaskReport(former=True, restored=True, busy_seconds=total.busy_seconds)
         total.task, total.incarnation, total.component = life.task, life.incarnation, life.component
         for name, metric in COUNTS.items():
             known, told = getattr(total, name), getattr(life, name)
@@ -227,4 +229,5 @@ class Reports:
 def _urgent(counts: TaskReport | None) -> tuple[object, ...]:
     """A task has finished, failed, come to rest, or heard of a plan."""
     told = counts or TaskReport()
-    return told.finished, told.failed, told.pause, told.plan
+    epochs = told.generation, told.needs_restore, told.taken, told.saved.epoch, told.epoch_failed
+    return told.finished, told.failed, told.pause, told.plan, epochs

@@ -42,6 +42,7 @@ class Totals:
         self._reports: dict[tuple[int, int], wire_pb2.TaskReport] = {}
         self._former: dict[int, wire_pb2.TaskReport] = {}
         self._newest: dict[int, int] = {}
+        self._told = 0
         self._spans = Spans()
         self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
         self._held: dict[tuple[int, int, int], tuple[wire_pb2.Event, int | None]] = {}
@@ -97,6 +98,11 @@ class Totals:
         """Add an event about a task that the task itself could not report."""
         key = (task, self._newest.get(task, 0), 0)
         self._events.setdefault(key, self._place(wire_pb2.Event(kind=kind, text=text, count=1), task))
+
+    def tell(self, kind: str, text: str) -> None:
+        """Add an event of the whole topology."""
+        self._told += 1
+        self._events[-1, 0, self._told] = wire_pb2.Event(sequence=self._told, kind=kind, text=text, count=1)
 
     def _put(self, key: tuple[int, int], report: wire_pb2.TaskReport) -> bool:
         """Keep the counts of a life, if they are news; those of many lives ago are added up."""

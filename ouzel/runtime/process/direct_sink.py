@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 
 from ouzel.connectors.writing import SinkWriter
-from ouzel.runtime.protocol.messages import Flush, Write
+from ouzel.runtime.process.sink_thread import carry_out_mark
+from ouzel.runtime.protocol.messages import Flush, MarkEpoch, Write
 
 
 class DirectSink:
@@ -21,10 +22,12 @@ class DirectSink:
     def start(self) -> None:
         """There is no thread."""
 
-    def put(self, order: Write | Flush) -> None:
+    def put(self, order: Write | Flush | MarkEpoch) -> None:
         """Carry it out."""
         if isinstance(order, Write):
             self._writer.write(order.batch_id, order.frame)
+        elif isinstance(order, MarkEpoch):
+            carry_out_mark(self._writer, order)
         else:
             self._writer.flush()
             self._flushed.append(order.number)
@@ -42,3 +45,8 @@ class DirectSink:
     def close(self) -> None:
         """Close the writer."""
         self._writer.close()
+
+    def abandon(self) -> bool:
+        """Close the writer: nothing waits to be written."""
+        self.close()
+        return True

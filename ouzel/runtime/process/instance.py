@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.user_code import describe_raised
@@ -17,16 +17,18 @@ from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.direct_sink import DirectSink
+from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
-from ouzel.runtime.process.job import RunDescription, load_program
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
 from ouzel.runtime.process.offset_writer import OffsetWriter
+from ouzel.runtime.process.pasts import Pasts
 from ouzel.runtime.process.reporter import Reporter
-from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.protocol.back_pressure import Pause
+from ouzel.runtime.protocol.cluster.epochs import Generation
 from ouzel.runtime.protocol.messages import (
     Commit,
     Event,
@@ -34,8 +36,8 @@ from ouzel.runtime.protocol.messages import (
     Finished,
     Flush,
     Instruction,
+    MarkEpoch,
     Message,
-    Place,
     Send,
     Stalled,
     Write,
@@ -50,7 +52,6 @@ from ouzel.runtime.wire.stream import Frame
 
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine
-    from ouzel.runtime.tasks.context import Results
 
 _SWITCH_S = 0.0005
 _SLOW_MS = 5_000.0
@@ -60,40 +61,50 @@ _AT_ONCE = 0.05
 """So much of the hang timeout a task should take for what it is given at once."""
 
 
+class _WentBack(Exception):
+    """The plan says that all go back to an epoch."""
+
+
 class Instance:
-    """The shell of one task's machine: carries out its instructions, and hands it what arrives."""
+    """The shell of one task's machine: carries out its instructions, and hands it what arrives.
+
+    Args:
+        job, task: which task of what.
+        gateway: carries frames.
+        reporter: tells how the task stands.
+        pasts: what a machine is made from, in each generation; see `Past`.
+        incarnation: how often the process was started before.
+    """
 
     def __init__(
-        self,
-        job: RunDescription,
-        task: Task,
-        gateway: Gateway,
-        reporter: Reporter,
-        offsets: OffsetWriter,
-        incarnation: int,
+        self, job: RunDescription, task: Task, gateway: Gateway, reporter: Reporter, pasts: Pasts, incarnation: int
     ) -> None:
-        self._task, self._gateway, self._reporter, self._offsets = task, gateway, reporter, offsets
+        self._job, self._task, self._gateway, self._reporter, self._pasts = job, task, gateway, reporter, pasts
         self._codec = Codec(job.topology)
         self._is_spout = job.topology.component(task.component).is_spout
         self._pause = Pause()
         self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
+        self._incarnation = incarnation
+        self._asked = wire_pb2.PhysicalPlan()
         self._rested_in = 0
         self._pace = Pace(time.monotonic)
         self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
         self._rhythm, self._polls = Rhythm(self._pace), Polls()
         self._machine: TaskMachine | None = None
         self._sink: SinkThread | DirectSink | None = None
+        self._offsets: OffsetWriter | None = None
         self._slow_since = 0.0
         self._own_wait = OwnWait()
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, now_ms)
         self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", now_ms(), self._note)
         self.running = True
 
-    def run(self, make: Callable[[Shell], TaskMachine], incarnation: int) -> None:
+    def run(self) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
             with in_user_code():
-                self._run(make(self._shell()), incarnation)
+                while self.running and self._await_generation():
+                    self._run()
         except OuzelError as error:
             self._fail(str(error))
         except BaseException as error:  # code of the user's may end by exit(), too
@@ -103,18 +114,62 @@ class Instance:
             self._reporter.report(self._machine)
             self._gateway.take(self._pace.interval_s)
 
-    def _run(self, machine: TaskMachine, incarnation: int) -> None:
-        self._machine = machine
+    def _await_generation(self) -> bool:
+        """Wait until all go back, if what the task kept is gone; False if it is told to end meanwhile."""
+        epochs = self._pasts.epochs
+        while self.running and epochs is not None and epochs.needs_restore:
+            self._reporter.report(None)
+            for frame in self._gateway.take(
+                self._pace.interval_s
+            ):  # what comes meanwhile is of this generation: nobody needs it any more
+                if frame.kind == wire_pb2.PLAN:
+                    self._follow_generation(frame.header().plan)
+        return self.running
+
+    def _follow_generation(self, plan: wire_pb2.PhysicalPlan) -> bool:
+        """Whether the plan says that all go back."""
+        epochs = self._pasts.epochs
+        if epochs is None or plan.generation <= epochs.generation.number:
+            return False
+        epochs.go_to(Generation(plan.generation, plan.restore))
+        return True
+
+    def _run(self) -> None:
+        """Run a machine, until the process is told to end, or all go back."""
+        generation = self._pasts.generation
+        self._codec = Codec(self._job.topology, generation)
+        self._offsets, make = self._pasts.begin()
+        machine = self._machine = make(self._shell(), self._incarnation + generation)
+        self._pasts.on_begun(machine.stateful)
         self.start_watch.on_started()
         if machine.writer is not None:
             is_instant = isinstance(machine.writer, InstantWriter) and machine.writer.instant
             kind = DirectSink if is_instant else SinkThread
+            self._pasts.roll_back(machine.writer)
             self._sink = kind(machine.writer, self._gateway.wake)
             self._sink.start()
-        if incarnation:
+        if self._incarnation and not generation:
             self._tell_of_restart(machine)
-        while self.running:
-            self._step(machine)
+        try:
+            while self.running:
+                self._step(machine)
+        except _WentBack:
+            self._drop_machine(machine)
+
+    def _drop_machine(self, machine: TaskMachine) -> None:
+        """All go back: what the machine knows is of no use any more. A sink that does not let go ends the process."""
+        self._machine = None
+        if self._sink is not None and not self._sink.abandon():
+            leave(1)
+        self._sink = None
+        machine.close()
+        if self._offsets is not None:
+            self._offsets.close()
+        self._rested_in = 0
+        self._portions = Portions(_AT_ONCE * self._job.topology.settings.hang_timeout_ms)
+        self._may_read = False
+        self._reporter.begin_anew(self._incarnation + self._pasts.generation)
+        self._rhythm.hurry()
 
     def _shell(self) -> Shell:
         watchdog = self.watchdog
@@ -122,7 +177,8 @@ class Instance:
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
-        self._offsets.close()
+        if self._offsets is not None:
+            self._offsets.close()
         if self._sink is not None:
             self._sink.close()
         if self._machine is not None:
@@ -152,7 +208,7 @@ class Instance:
         name = f"'{self._task.component}' (task {self._task.id})"
         if not machine.tracked:
             self._reporter.event(Event(ROWS_LOST, f"{name} was started again: what was on its way to it is lost"))
-        if machine.stateful:
+        if machine.stateful and self._pasts.epochs is None:
             self._reporter.event(Event(STATE_LOST, f"{name} was started again: what it kept in memory is lost"))
         if self._is_spout:
             self._reporter.event(Event("replayed", f"{name} was started again and reads on from what was wholly acked"))
@@ -177,6 +233,8 @@ class Instance:
             instructions = machine.handle(messages, now)
             self._portions.record_duration(messages, now_ms() - now)
             self._carry_out(instructions)
+            if machine.paused != self._rested_in:
+                self._rhythm.hurry()
         if self._reads(machine) and not self._pause.is_on(now) and self._sink_has_room(0.0):
             read = machine.poll(now)
             did = did or bool(read)
@@ -226,6 +284,7 @@ class Instance:
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
+        self._take_snapshot_if_due(machine)
         if machine.paused != self._rested_in:
             self._rested_in = machine.paused
             self._rhythm.report_at_once()
@@ -233,7 +292,20 @@ class Instance:
             self._rhythm.on_reported(now, self._reporter.report(machine))
         self._rhythm.on_ticked(now, machine.is_at_rest)
 
+    def _take_snapshot_if_due(self, machine: TaskMachine) -> None:
+        """Take one when the plan asks for it and the task rests. It is written when the sink, which has flushed all, has its mark."""
+        epochs, plan = self._pasts.epochs, self._asked
+        if epochs is None or plan.epoch <= epochs.taken or not machine.rests_in(plan.pause):
+            return
+        write = epochs.take(plan.epoch, machine)
+        if self._sink is not None:
+            self._sink.put(MarkEpoch(plan.epoch, plan.kept, write))
+        else:
+            write()
+        self._rhythm.report_at_once()
+
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
+        assert self._offsets is not None
         while not self._offsets.kept.empty():
             machine.on_committed(self._offsets.kept.get(), now)
         while not self._offsets.problems.empty():
@@ -251,7 +323,8 @@ class Instance:
         messages: list[Message] = []
         for frame in frames:
             if frame.kind in MESSAGES:
-                messages.append(self._codec.decode(frame))
+                if (message := self._codec.decode(frame)) is not None:
+                    messages.append(message)
             else:
                 self._control(machine, frame, now)
         return messages
@@ -268,6 +341,11 @@ class Instance:
 
     def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
         """Do what the physical plan asks; one that is new is answered with a report."""
+        if self._follow_generation(plan):
+            raise _WentBack
+        self._asked = plan
+        if plan.kept:
+            machine.on_epoch_kept()
         if plan.pause:
             machine.deactivate(plan.pause, now)
         else:
@@ -286,6 +364,7 @@ class Instance:
                 assert self._sink is not None
                 self._sink.put(instruction)
             elif isinstance(instruction, Commit):
+                assert self._offsets is not None
                 self._offsets.note(instruction)
             elif isinstance(instruction, Event):
                 self._reporter.event(instruction)
@@ -309,7 +388,8 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
     state = open_state(settings.state_manager, job.home)
-    offsets = OffsetWriter(state, f"/offsets/{job.id}/{task.id}")
+    epochs = TaskEpochs(job, container, task, state) if settings.has_epochs else None
+    pasts = Pasts(job, container, task, state, epochs)
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 
     def beat(arriving: bool) -> bool:
@@ -324,49 +404,12 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes, time.monotonic)
-    reporter = Reporter(here, task, incarnation)
-    instance = Instance(job, task, gateway, reporter, offsets, incarnation)
+    reporter = Reporter(here, task, incarnation + pasts.generation)
+    reporter.epochs = epochs
+    instance = Instance(job, task, gateway, reporter, pasts, incarnation)
     stop_at_sigterm(instance.stop)
     gateway.start()
-    instance.run(lambda shell: _make(job, container, task, offsets.known, incarnation, shell), incarnation)
+    instance.run()
     instance.close()
     state.close()
     leave(0)
-
-
-def _take_results(job: RunDescription, task: Task) -> Results:
-    """What takes the result's batches of a task: the client, or files that whoever likes reads."""
-    if job.results is None:
-        return ResultSender(job.home, task.id).write
-    from ouzel.runtime.process.kept_results import ResultKeeper
-
-    return ResultKeeper(job.results / f"task-{task.id:05}").write
-
-
-def _make(
-    job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int, shell: Shell
-) -> TaskMachine:
-    from ouzel.runtime.tasks.factory import TaskContext, make_task
-    from ouzel.runtime.tasks.found import FoundInFiles
-    from ouzel.runtime.tasks.in_flight import FileNote
-    from ouzel.runtime.tasks.journal import FileJournal
-
-    local = frozenset(one.id for one in job.tasks_in(container))
-    results = _take_results(job, task)
-    here = job.container(container)
-    journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
-    in_flight, found = FileNote(here / f"in-flight-{task.id}"), FoundInFiles(job.home)
-    setting = TaskContext(
-        load_program(job.home),
-        job.directory,
-        local,
-        places,
-        results,
-        incarnation,
-        journal,
-        notes,
-        in_flight,
-        shell,
-        found,
-    )
-    return make_task(task, setting)

@@ -70,6 +70,12 @@ class RunDescription:
         """Where its tasks are, and who sends rows to whom."""
         return Placement(self.topology, self.packing)
 
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of its epochs."""
+        path = self.topology.settings.checkpoint_path
+        return self.directory / path if path else self.home / "checkpoints"
+
     def container(self, number: int) -> Path:
         """The directory of one container."""
         return self.home / f"container-{number}"

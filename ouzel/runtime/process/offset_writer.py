@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from queue import SimpleQueue
 from threading import Thread
 
@@ -28,6 +29,15 @@ class OffsetWriter(Thread):
         self.kept: SimpleQueue[int] = SimpleQueue()
         self.problems: SimpleQueue[str] = SimpleQueue()
         self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or "{}").items()}
+
+    def begin_with(self, places: Mapping[str, Place]) -> None:
+        """These are where the task begins: they are kept when this returns.
+
+        Raises:
+            OSError: they cannot be kept.
+        """
+        self.known.update(places)
+        self._state.put(self._path, json.dumps(self.known).encode())
 
     def note(self, commit: Commit) -> None:
         """These are to be kept."""

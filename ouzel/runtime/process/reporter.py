@@ -20,6 +20,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.wire import wire_pb2
 
 if TYPE_CHECKING:
+    from ouzel.runtime.process.epochs import TaskEpochs
     from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
 
 _REASON_LENGTH = 20_000
@@ -41,6 +42,15 @@ class Reporter:
         self.finished = False
         self.failed = ""
         self.plan = 0
+        self.epochs: TaskEpochs | None = None
+        self._busy_before_s = 0.0
+
+    def begin_anew(self, incarnation: int) -> None:
+        """The task has a new machine: its counts begin anew."""
+        with self._lock:
+            self._incarnation, self.finished = incarnation, False
+            self._busy_before_s = time.process_time()
+            self._ranges_told.clear()
 
     def event(self, event: Event) -> None:
         """To be told with the next report."""
@@ -66,6 +76,8 @@ class Reporter:
             metrics = machine.metrics()
             _put_counts(counts, machine.paused, metrics)
             ranges += self._list_changed_ranges(metrics)
+        if self.epochs is not None:
+            _put_epochs(counts, self.epochs)
         events = [event for event in self._events if event.sequence > self._events_told]
         self._events_told = self._events_made
         for part in split_report(counts, ranges, events):
@@ -79,7 +91,7 @@ class Reporter:
             finished=self.finished,
             failed=sayable(self.failed[:_REASON_LENGTH]),
             plan=self.plan,
-            busy_seconds=time.process_time(),
+            busy_seconds=time.process_time() - self._busy_before_s,
         )
 
     def _list_changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
@@ -97,11 +109,21 @@ class Reporter:
                 )
 
 
+def _put_epochs(report: wire_pb2.TaskReport, epochs: TaskEpochs) -> None:
+    report.generation, report.needs_restore, report.taken = epochs.generation.number, epochs.needs_restore, epochs.taken
+    saved = epochs.saved
+    if saved.failed:
+        report.epoch_failed = saved.failed
+    elif saved.epoch:
+        files = (wire_pb2.EpochFile(name=one.name, size=one.size, digest=one.digest) for one in saved.files)
+        report.saved.CopyFrom(wire_pb2.EpochFiles(epoch=saved.epoch, files=files))
+
+
 def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
     for name in COUNTS:
         setattr(report, name, getattr(metrics, name))
     report.pending_rows = metrics.pending_rows
-    report.pause, report.carries = paused, metrics.carries
+    report.pause, report.carries, report.restored = paused, metrics.carries, metrics.restored
     if metrics.watermark_us is not None:
         report.watermark_us = metrics.watermark_us
     if metrics.lag is not None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Condition, Thread
 
-from ouzel.connectors.writing import SinkWriter
+from ouzel.connectors.writing import MarkedWriter, SinkWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import now_ms
-from ouzel.runtime.protocol.messages import Flush, Write
+from ouzel.runtime.protocol.messages import Flush, MarkEpoch, Write
 
 WAITING_BYTES_MAX = 16 << 20
 """With more than this handed over and not written, the task takes in nothing more."""
@@ -24,14 +24,15 @@ class SinkThread(Thread):
     def __init__(self, writer: SinkWriter, done: Callable[[], None]) -> None:
         super().__init__(name="sink", daemon=True)
         self._writer, self._done = writer, done
-        self._orders: SimpleQueue[Write | Flush | None] = SimpleQueue()
+        self._orders: SimpleQueue[Write | Flush | MarkEpoch | None] = SimpleQueue()
         self._flushed: SimpleQueue[int] = SimpleQueue()
         self._waiting = 0.0
         self._room = Condition()
         self._failed: Exception | None = None
+        self._abandoned = False
         self.busy_since = math.inf
 
-    def put(self, order: Write | Flush) -> None:
+    def put(self, order: Write | Flush | MarkEpoch) -> None:
         """To be carried out soon; never waits."""
         if isinstance(order, Write):
             with self._room:
@@ -57,7 +58,7 @@ class SinkThread(Thread):
     def run(self) -> None:
         """The thread's work."""
         try:
-            while (order := self._orders.get()) is not None:
+            while (order := self._orders.get()) is not None and not self._abandoned:
                 self.busy_since = now_ms()
                 self._carry_out(order)
                 self.busy_since = math.inf
@@ -71,11 +72,14 @@ class SinkThread(Thread):
             self.busy_since = math.inf
             self._done()
 
-    def _carry_out(self, order: Write | Flush) -> None:
+    def _carry_out(self, order: Write | Flush | MarkEpoch) -> None:
         if isinstance(order, Flush):
             self._writer.flush()
             self._flushed.put(order.number)
             self._done()
+            return
+        if isinstance(order, MarkEpoch):
+            carry_out_mark(self._writer, order)
             return
         self._writer.write(order.batch_id, order.frame)
         with self._room:
@@ -86,3 +90,16 @@ class SinkThread(Thread):
         """Let the thread write what it was given and close the writer, if that can be done quickly."""
         self._orders.put(None)
         self.join(_FAREWELL_S)
+
+    def abandon(self) -> bool:
+        """Write nothing more, not even what it was given, and close the writer; whether that was done quickly."""
+        self._abandoned = True
+        self.close()
+        return not self.is_alive()
+
+
+def carry_out_mark(writer: SinkWriter, mark: MarkEpoch) -> None:
+    """Tell a writer that counts by epochs; others have flushed, and have nothing to do."""
+    if isinstance(writer, MarkedWriter):
+        writer.mark(mark.epoch, mark.kept)
+    mark.then()

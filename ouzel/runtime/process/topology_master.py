@@ -22,9 +22,11 @@ from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import status_parts
 from ouzel.runtime.observe.totals import ReportedUpTo
+from ouzel.runtime.process.epoch_keeper import EpochKeeper
 from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.topology_master import (
     ClientRequest,
@@ -120,6 +122,27 @@ class TopologyMaster(TopologyMasterServicer):
             with self._changed:
                 self._changed.wait_for(lambda: self._machine.has_ended, beat_s)
 
+    def tick(self) -> KeepEpoch | GoBack | None:
+        """Some time has passed; what is to be done now for epochs by whoever has a disk."""
+        self._tell(lambda: self._machine.on_tick(self._clock()))
+        return self._machine.epochs.to_do
+
+    def on_epoch_kept(self, epoch: int) -> None:
+        """An epoch is whole."""
+        self._tell(lambda: self._machine.on_epoch_kept(epoch, self._clock()))
+
+    def on_epoch_lost(self, epoch: int, reason: str) -> None:
+        """An epoch cannot be made whole."""
+        self._tell(lambda: self._machine.on_epoch_lost(epoch, reason))
+
+    def on_gone_back(self, generation: Generation, problems: list[str]) -> None:
+        """It is stored that all go back to an epoch."""
+        self._tell(lambda: self._machine.on_gone_back(generation, problems, self._clock()))
+
+    def on_nothing_to_go_back_to(self, problems: list[str]) -> None:
+        """None of the epochs that there are can be read."""
+        self._tell(lambda: self._machine.on_nothing_to_go_back_to(problems))
+
     def store(self) -> None:
         """Store what the topology master after this one is to know: not under the lock, for what takes it may be slow or away.
 
@@ -188,8 +211,12 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     state = open_state(job.topology.settings.state_manager, job.home)
     path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
-    machine = TopologyMasterMachine(job.placement, time.time_ns(), state.get(path) or b"")
+    keeper = EpochKeeper(job, state) if job.topology.settings.has_epochs else None
+    past = keeper.known() if keeper else ()
+    machine = TopologyMasterMachine(job.placement, time.time_ns(), state.get(path) or b"", *past)
     master = TopologyMaster(machine, partial(state.put, path), partial(_describe, table), now_ms)
+    if keeper:
+        keeper.start(master)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="master")
     server = grpc.server(pool, interceptors=[Guard(job)])
     add_TopologyMasterServicer_to_server(master, server)

@@ -70,11 +70,13 @@ class PendingBatch:
 
 
 class Acker:
-    """Holds what one task emitted as roots. Sequences carry the epoch (how often the task was started) in their upper half."""
+    """Holds what one task emitted as roots. Sequences carry the incarnation (how often the task was started) in their upper half."""
 
-    def __init__(self, task: int, epoch: int, timeout_ms: float, tracked: bool = True, commits: bool = False) -> None:
+    def __init__(
+        self, task: int, incarnation: int, timeout_ms: float, tracked: bool = True, commits: bool = False
+    ) -> None:
         self.task, self.timeout_ms, self.tracked = task, timeout_ms, tracked
-        self.newest = epoch << 32
+        self.newest = incarnation << 32
         self.pending: dict[int, PendingBatch] = {}
         self.pending_rows = 0
         self._committed: int | None = self.settled if commits else None

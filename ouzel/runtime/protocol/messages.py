@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import polars as pl
 
@@ -156,6 +156,14 @@ class Flush:
     """Instruction: make all that was written before durable, then call the machine's `flushed` with this number; numbers grow."""
 
     number: int
+
+
+class MarkEpoch(NamedTuple):
+    """Order to a sink: all before this belongs to epochs up to this one, and nobody goes back behind `kept`; then call `then`."""
+
+    epoch: int
+    kept: int
+    then: Callable[[], None]
 
 
 class Place(NamedTuple):

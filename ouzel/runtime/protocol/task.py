@@ -14,12 +14,13 @@ import polars as pl
 
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Task
-from ouzel.runtime.observe.counts import TaskCounts
+from ouzel.runtime.observe.counts import COUNTS, TaskCounts, count_of
 from ouzel.runtime.observe.histogram import bucket_of
 from ouzel.runtime.protocol.acker import EVERYTHING, Acker, PendingBatch
 from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.protocol.messages import (
+    BEGINNING_OF_TIME,
     Ack,
     Data,
     Event,
@@ -38,6 +39,7 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.pieces import pieces
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 if TYPE_CHECKING:
     from ouzel.connectors.backlog import Backlog
@@ -55,7 +57,8 @@ class TaskMetrics(TaskCounts):
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
     `lag` how many records wait in the source behind what was read, None if that is not known; `backlogs` where most of them wait;
     `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
-    are not those since the start but of all lives of the task: what is read again is counted once. `counters` are the user's own.
+    are not those since the start but of all lives of the task: what is read again is counted once. If it is
+    `restored`, all counts are those of all lives up to an epoch, and of this one since. `counters` are the user's own.
     """
 
     pending_rows: int = 0
@@ -68,7 +71,27 @@ class TaskMetrics(TaskCounts):
     backlogs: Sequence[Backlog] = ()
     began_us: int | None = None
     carries: bool = False
+    restored: bool = False
     counters: dict[str, int] = field(default_factory=dict)
+
+
+_OWN = "counters."
+
+
+def counts_to_keep(counts: TaskMetrics) -> dict[str, int]:
+    """What a task has counted, by name, for a successor that goes on from here."""
+    own = {f"{_OWN}{name}": count for name, count in counts.counters.items()}
+    return {name: count_of(counts, name) for name in COUNTS} | own
+
+
+def carry_counts(counts: TaskMetrics, kept: Mapping[str, int]) -> None:
+    """Count on from there; what a source carries by its places stays."""
+    counts.restored = True
+    for name, count in kept.items():
+        if name.startswith(_OWN):
+            counts.counters[name.removeprefix(_OWN)] = count
+        elif name in COUNTS and not (counts.carries and COUNTS[name].carried):
+            setattr(counts, name, count)
 
 
 class Port(NamedTuple):
@@ -102,7 +125,7 @@ class TaskSetup:
         task: which task of which component.
         links: whom it hears from and speaks to.
         settings: those of the topology.
-        epoch: how often the task was started before.
+        incarnation: how often the task was started before.
         shell: what it may ask of whoever runs it.
         counts: what the machine and its parts count, and the shell reports.
     """
@@ -110,7 +133,7 @@ class TaskSetup:
     task: Task
     links: Links
     settings: Settings
-    epoch: int = 0
+    incarnation: int = 0
     shell: Shell = Shell()
     counts: TaskMetrics = field(default_factory=TaskMetrics)
 
@@ -133,10 +156,10 @@ class TaskMachine:
     is_spout = False
 
     def __init__(self, setup: TaskSetup, commits: bool = False) -> None:
-        task, links, settings, epoch = setup.task, setup.links, setup.settings, setup.epoch
-        self.task, self.links, self.settings, self.epoch = task, links, settings, epoch
+        task, links, settings, incarnation = setup.task, setup.links, setup.settings, setup.incarnation
+        self.task, self.links, self.settings = task, links, settings
         self.shell, self.counts, self.tracked = setup.shell, setup.counts, setup.tracked
-        self.acker = Acker(task.id, epoch, settings.ack_timeout_ms, self.tracked, commits)
+        self.acker = Acker(task.id, incarnation, settings.ack_timeout_ms, self.tracked, commits)
         self.clock = InputClock(links.sources)
         self.gate = Gate()
         self.finished = False
@@ -145,8 +168,8 @@ class TaskMachine:
         self._told: WatermarkStatus | None = None
         self._reached = WatermarkStatus()
         self._repeat_at, self._repeat_ms = 0.0, float(REPEAT_MS)
-        self._came_up_anew = epoch > 0
-        self._emissions = mix(name_id(f"{task.component}/{task.index}"), epoch)
+        self._came_up_anew = incarnation > 0
+        self._emissions = mix(name_id(f"{task.component}/{task.index}"), incarnation)
 
     # What the shell calls.
 
@@ -240,6 +263,18 @@ class TaskMachine:
         """The pause in which this task and all before it have handled, and flushed, whatever was read before; 0 if there is none."""
         told = self._told
         return told.pause if told is not None and not len(self.gate) else 0
+
+    def rests_in(self, pause: int) -> bool:
+        """Whether nothing of it, and of those before it, changes any more until that pause ends: it may be snapshotted."""
+        return self.finished or self.paused == pause
+
+    def on_epoch_kept(self) -> None:
+        """An epoch of the topology is kept: it does not start from its beginning any more, whatever happens."""
+
+    def snapshot(self, whole: bool) -> TaskSnapshot:
+        """What it keeps while it rests: all, or what has changed since the last call where that is known and `whole` is false."""
+        told_us = self._told.time_us if self._told else BEGINNING_OF_TIME
+        return TaskSnapshot(self.task.component, self.task.index, time_us=told_us, counts=counts_to_keep(self.counts))
 
     def metrics(self) -> TaskMetrics:
         """Counts so far."""

@@ -32,11 +32,13 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup
+from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
+from ouzel.runtime.tasks.restoring import restore_states
 
 TELL_SPOUTS_MS = 100
 """At most so often a sink says upstream how far it has written, or that it is stalled."""
@@ -131,6 +133,7 @@ class ChainBolt(TaskMachine):
         self._port_clocks = _port_clocks(setup.links) if len(columns) > 1 else []
         self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
         self._tell_spouts_at = self._tell_stalled_at = 0.0
+        self._late = 0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     @property
@@ -323,6 +326,20 @@ class ChainBolt(TaskMachine):
         self._emit_all(self.chain.flush_on_pause())
         return self._take()
 
+    def snapshot(self, whole: bool) -> TaskSnapshot:
+        """With the state of its operators."""
+        states = tuple(state.snapshot() if whole else state.changes() for state in self.chain.states)
+        return replace(super().snapshot(whole), states=states)
+
+    def restore(self, snapshots: Sequence[TaskSnapshot]) -> None:
+        """Go on from what a task before this one kept: a whole snapshot, and the changes after it.
+
+        Raises:
+            StateError: it is of another chain.
+        """
+        restore_states(self.chain, snapshots)
+        carry_counts(self.counts, snapshots[-1].counts)
+
     def _tell(self, moment: WatermarkStatus) -> None:
         """A sink reports upstream how far it has written: periodically, and when it comes to rest."""
         super()._tell(moment)
@@ -377,7 +394,7 @@ class ChainBolt(TaskMachine):
         if dropped and self.settings.late_path:
             lines = "".join(late_lines(self.task.component, frame) for frame in dropped)
             append_lines(Path(self.settings.late_path), lines)
-        late = self.chain.late - self.counts.rows_late
+        late, self._late = self.chain.late - self._late, self.chain.late
         if late:
             self.counts.rows_late += late
             self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)

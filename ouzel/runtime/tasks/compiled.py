@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ from ouzel.planner.settings import BadRecordPolicy, Delivery
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
+from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import Results, TaskContext
@@ -61,12 +62,12 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
-    beside_us = _find_closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
+    beside_us = _find_closed_beside(component, context) if ways.resumes and not context.goes_on else BEGINNING_OF_TIME
     partitions = Partitions(
         setup.task,
         component.parallelism,
         source,
-        context.places or {},
+        _places(context),
         context.journal,
         idle,
         component.keeps,
@@ -75,7 +76,8 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         _shedder(scan.table, reads.sheds(options), context),
         replays=settings.delivery is Delivery.AT_LEAST_ONCE,
         find=_finder(component.name, reads, options, source, context),
-        queue_epoch=setup.epoch if scan.traits.by_token else None,
+        goes_on=context.goes_on,
+        queue_incarnation=setup.incarnation if scan.traits.by_token else None,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
@@ -85,7 +87,21 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     parts = SourceParts.of(setup, partitions, scan.traits.by_token)
     sink = component.chain[-1]
     end = _sink_end(sink, chain, setup.task, context) if isinstance(sink, Sink) else None
-    return SourceSpout(setup, parts, chain, refusals, Quarantine(context.in_flight), end)
+    spout = SourceSpout(setup, parts, chain, refusals, Quarantine(context.in_flight), end)
+    if context.restored:
+        carry_counts(spout.counts, context.restored[-1].counts)
+    return spout
+
+
+def _places(context: TaskContext) -> Mapping[str, Place]:
+    """Where the task reads on: what it has committed since the epoch that it goes on from, else where that left it."""
+    places = context.places or {}
+    if not context.restored:
+        return places
+    kept = context.restored[-1]
+    if kept.time_us > context.journal.time_us:
+        context.journal.tell(kept.time_us)
+    return {**kept.places, **places}
 
 
 def _finder(component: str, reads: Reads, options: dict[str, str], source: Source, context: TaskContext) -> Finds:
@@ -131,7 +147,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         predicate=lower(scan.predicate).value if scan.predicate else None,
         name=context.topology.name,
         tasks=tasks,
-        again=context.epoch > 0,
+        again=context.incarnation > 0,
         weight=WEIGHT,
         tracked=context.topology.settings.delivery is Delivery.AT_LEAST_ONCE,
     )
@@ -146,7 +162,10 @@ def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) ->
     end = _sink_end(sink, chain, setup.task, context) if sink else None
     refusals, quarantine = row_refusals(context), Quarantine(context.in_flight)
     ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
-    return ChainBolt(setup, chain, ports, refusals, quarantine, end)
+    bolt = ChainBolt(setup, chain, ports, refusals, quarantine, end)
+    if context.restored:
+        bolt.restore(context.restored)
+    return bolt
 
 
 def _load_sides(component: Component, chain: Chain, context: TaskContext, setup: TaskSetup) -> None:
@@ -169,7 +188,7 @@ def _writer(sink: Sink, task: Task, context: TaskContext) -> SinkWriter:
         return ResultWriter(context.results)
     topology = context.topology
     request = sink_request(sink, context.directory, topology.name, task.index, topology.settings.run)
-    return open_sink(sink.connector, replace(request, notes=context.notes, again=context.epoch > 0))
+    return open_sink(sink.connector, replace(request, notes=context.notes, again=context.incarnation > 0))
 
 
 def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:
@@ -198,7 +217,15 @@ class ResultWriter:
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Hand one batch on; its id lets the receiver drop what comes twice."""
-        self._results(batch_id, frame)
+        self._results.write(batch_id, frame)
+
+    def mark(self, epoch: int, kept: int) -> None:
+        """See Results."""
+        self._results.mark(epoch, kept)
+
+    def roll_back(self, epoch: int, generation: int) -> None:
+        """See Results."""
+        self._results.roll_back(epoch, generation)
 
     def flush(self) -> None:
         """Nothing is held back."""

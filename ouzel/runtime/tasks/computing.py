@@ -32,7 +32,7 @@ class BatchComputer:
         self.task, self.counts = setup.task, setup.counts
         self._chain, self._quarantine, self._answered_us = chain, quarantine, answered_us
         self._read_refusals, self._row_refusals = refusals
-        self._answered = 0
+        self._answered = self._late = 0
         self._events: list[Instruction] = []
         chain.count_into(self.counts.counters)
 
@@ -96,6 +96,7 @@ class BatchComputer:
         if answered:
             text = f"{self.task.component}: rows that were read again are of windows that the run before has answered"
             self.tell_user("answered", text, answered)
-        late, self.counts.rows_late = self._chain.late - self.counts.rows_late, self._chain.late
+        late, self._late = self._chain.late - self._late, self._chain.late
         if late:
+            self.counts.rows_late += late
             self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)

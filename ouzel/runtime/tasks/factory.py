@@ -25,7 +25,9 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
         ConnectorError: its source or sink cannot be opened.
     """
     component = context.topology.component(task.component)
-    setup = TaskSetup(task, _links(context, task, component), context.topology.settings, context.epoch, context.shell)
+    setup = TaskSetup(
+        task, _links(context, task, component), context.topology.settings, context.incarnation, context.shell
+    )
     if component.chain:
         from ouzel.runtime.tasks.compiled import (
             make_compiled_task,

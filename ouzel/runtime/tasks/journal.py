@@ -34,6 +34,11 @@ class BatchBoundaries(NamedTuple):
     end: int
     rows: int
 
+    @property
+    def is_pin(self) -> bool:
+        """Whether it holds nothing, but says where a partition was opened (see PinnedReader): that is noted as long as the run lasts."""
+        return self.start == self.end
+
 
 _TIME = struct.Struct("<q")
 
@@ -74,7 +79,7 @@ class MemoryJournal(Journal):
         self._cuts.append(cut)
 
     def forget(self, committed: Mapping[str, int]) -> None:
-        self._cuts = [cut for cut in self._cuts if cut.end > committed.get(cut.partition, -1)]
+        self._cuts = [cut for cut in self._cuts if cut.is_pin or cut.end > committed.get(cut.partition, -1)]
 
 
 class UnnotedJournal(MemoryJournal):
@@ -129,6 +134,13 @@ class FileJournal(MemoryJournal):
         file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         fresh.rename(self._path)
         return file
+
+
+def copy_pins(old: Path, new: Path) -> None:
+    """Begin a journal with where partitions began that say so of themselves (see PinnedReader), as another has noted it."""
+    fresh = new.with_suffix(".new")
+    fresh.write_bytes(b"".join(_line(cut) for cut in _read(old) if cut.is_pin))
+    fresh.rename(new)
 
 
 def _line(cut: BatchBoundaries) -> bytes:

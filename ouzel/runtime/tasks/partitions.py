@@ -32,7 +32,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.journal import BatchBoundaries, Journal, UnnotedJournal
-from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
+from ouzel.runtime.tasks.resuming import Past, StatelessPrefix, past_of
 from ouzel.runtime.tasks.shedding import SHED, NoShedding, Shedder, SkippedRange
 
 
@@ -92,6 +92,16 @@ class PartitionProgress:
     def emitted_to(self) -> int:
         """The offset up to which this task, or one before it in this run or the last, has emitted batches."""
         return max(self.read_before, self.place.offset if self.place else -1, self.cuts[-1].end if self.cuts else -1)
+
+    @property
+    def pinned(self) -> Place | None:
+        """Where reading began, if the source says so of itself and would not begin there again."""
+        reader = self.reader
+        return (
+            Place(reader.pinned, BEGINNING_OF_TIME)
+            if isinstance(reader, PinnedReader) and reader.pinned is not None
+            else None
+        )
 
     def advance(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
@@ -247,7 +257,8 @@ class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
     What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. The items of
-    a queue are numbered anew in each epoch, so `queue_epoch` goes into their ids, and their batches are never cut again. Where nothing
+    a queue are numbered anew by each incarnation of the task, so `queue_incarnation` goes into their ids, and their batches are never cut
+    again. A task that `goes_on` from an epoch has all that it had kept, so what a run before had closed is nothing to it. Where nothing
     `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. They are
     dealt in turn; those of a source that grows by their own turn, or their ids: whoever asks, and whenever, gets the same answer.
     """
@@ -256,14 +267,15 @@ class Partitions:
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
-        shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_epoch: int | None = None,
+        shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_incarnation: int | None = None,
+        goes_on: bool = False,
     ) -> None:  # fmt: skip
         self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions
-        self._queue_epoch = queue_epoch
+        self._queue_incarnation = queue_incarnation
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
-        past = past_of(committed, keeps)
+        past = Past() if goes_on else past_of(committed, keeps)
         self.keeps, self.past, self.places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
         self._offsets = {name: place.offset for name, place in committed.items()}
         self._offsets |= {name: place.offset for name, place in places.items()}
@@ -312,12 +324,12 @@ class Partitions:
         if isinstance(reader, PinnedReader) and reader.pinned is not None:
             self.journal.note(BatchBoundaries(name, reader.pinned, reader.pinned, 0))
         lag = Lag(1000 * (self.idle_after_ms or 0))
-        epoch = self._queue_epoch
+        incarnation = self._queue_incarnation
         progress = PartitionProgress(
             partition,
             reader,
-            name_id(name) if epoch is None else mix(name_id(name), epoch),
-            self.journal if epoch is None else UnnotedJournal(),
+            name_id(name) if incarnation is None else mix(name_id(name), incarnation),
+            self.journal if incarnation is None else UnnotedJournal(),
             lag,
             self.past.closed_us,
             cuts=deque(cuts),

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from ouzel.connectors.backlog import Backlog, Backlogged, largest
 from ouzel.connectors.reading import LaggingReader, ReadBatch, ReadState, Unreachable
 from ouzel.runtime.protocol.linger import Linger
+from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.protocol.task import TaskMetrics, TaskSetup
 from ouzel.runtime.tasks.partitions import PartitionProgress, Partitions, TurnQueue, check_weights
 from ouzel.runtime.tasks.shedding import SkippedRange
@@ -34,6 +35,7 @@ class BatchReader:
         self.progress: list[PartitionProgress] = []
         self.grows = partitions.ways.grows
         self._unended = TurnQueue()
+        self._repeating: list[PartitionProgress] = []
         self._look_at = self._rest_ms = 0.0
         self._open_more()
 
@@ -47,9 +49,20 @@ class BatchReader:
         """The partitions that have not ended."""
         return [progress for progress in self.progress if not progress.ended]
 
+    @property
+    def places(self) -> dict[str, Place]:
+        """Where a successor reads on once all that was read is acked: also in a partition that has given nothing and begins at its end."""
+        return {one.partition.id: place for one in self.progress if (place := one.place or one.pinned) is not None}
+
+    @property
+    def repeats(self) -> bool:
+        """Whether batches are still to be read again that a task before this one had cut: what came of them may be on its way, or lost."""
+        self._repeating = [progress for progress in self._repeating if progress.cuts]
+        return bool(self._repeating)
+
     @contextmanager
-    def next_batch(self, now_ms: float) -> Iterator[PartitionRead | None]:
-        """The next batch or skipped range, if there is any. Handle it inside.
+    def next_batch(self, now_ms: float, only_again: bool = False) -> Iterator[PartitionRead | None]:
+        """The next batch or skipped range, if there is any; `only_again` one that is read again. Handle it inside.
 
         A partition takes its turn by its event time, and handling its batch moves that. So the partition goes back into the heap, at its
         new place, only when this block is left.
@@ -59,7 +72,8 @@ class BatchReader:
         """
         count = len(self._unended)
         with closing(self._unended.in_turn()) as in_turn:
-            read = next((read for progress in in_turn if (read := self._read(progress, now_ms))), None)
+            asked = (progress for progress in in_turn if progress.cuts or not only_again)
+            read = next((read for progress in asked if (read := self._read(progress, now_ms))), None)
             self._rest_ms = 0.0 if read is None or count <= FEW else min(REST_MS, REST_EACH_MS * count)
             yield read
 
@@ -103,6 +117,7 @@ class BatchReader:
             rows = self._settings.batch_rows
             progress.linger = Linger(rows // 10, rows, self._settings.batch_linger_ms)
         self.progress += fresh
+        self._repeating += fresh
         self._unended.add(fresh)
 
     def on_paused(self, lasted_ms: float) -> None:

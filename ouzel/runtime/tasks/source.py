@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from ouzel.connectors.reading import ReadBatch
@@ -23,6 +24,7 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
+from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.bolt import SinkEnd
 from ouzel.runtime.tasks.committing import OffsetSettlement, Settlement, SinkProgress
 from ouzel.runtime.tasks.computing import BatchComputer
@@ -95,7 +97,9 @@ class SourceSpout(TaskMachine):
         self._told_of_open = False
         if source.partitions.answered_us is not None:
             self.counts.began_us = source.partitions.past.closed_us
-        if not setup.epoch:
+        self._in_epochs = setup.settings.has_epochs
+        self._has_kept_epoch = False
+        if not setup.incarnation and not self._in_epochs:
             self._tell_of_resumption()
 
     def _tell_of_resumption(self) -> None:
@@ -105,10 +109,13 @@ class SourceSpout(TaskMachine):
             self.tell_user(RESUMED, f"{self.task.component}: {text}", again)
 
     def poll(self, now_ms: float) -> list[Instruction]:
-        """Read one batch from the partition that is furthest behind, if there is room for it."""
+        """Read one batch from the partition that is furthest behind, if there is room for it.
+
+        In a pause, only what a task before this one had cut: nobody knows what became of it, and at rest nothing is on its way.
+        """
         self._begin(now_ms)
         self.limit.observe(self.counts.rows_acked, now_ms)
-        if not (self.finished or self._pause) and self._room():
+        if not self.finished and (not self._pause or self._reader.repeats) and self._room():
             try:
                 self._read_one()
             except OuzelError as error:
@@ -123,7 +130,7 @@ class SourceSpout(TaskMachine):
         return self._reader.first is None
 
     def deactivate(self, pause: int, now_ms: float) -> None:
-        """Read no more until `activate`."""
+        """Read nothing new until `activate`."""
         if not self._pause:
             self._paused_ms = now_ms
         self._pause = pause
@@ -152,7 +159,7 @@ class SourceSpout(TaskMachine):
         return self._sinks.written_us >= self._partitions.past.closed_us
 
     def _read_one(self) -> None:
-        with self._reader.next_batch(self.now_ms) as read:
+        with self._reader.next_batch(self.now_ms, only_again=self._pause > 0) as read:
             if read is None:
                 return
             progress, batch = read
@@ -287,7 +294,13 @@ class SourceSpout(TaskMachine):
     def _commit(self) -> None:
         self._out += self._settlement.commit(self.acker.settled)
 
+    def on_epoch_kept(self) -> None:
+        """An epoch is kept: from now on nobody starts where the source says, so it may be told how far the topology is."""
+        self._has_kept_epoch = True
+
     def _commit_to_source(self) -> None:
+        if self._in_epochs and not self._has_kept_epoch:
+            return
         told_us = self._told.time_us if self._told else BEGINNING_OF_TIME  # by this task, not by one before it
         self._out += self._settlement.commit_to_source(told_us)
 
@@ -323,7 +336,7 @@ class SourceSpout(TaskMachine):
         if self._settlement.has_news:
             self._commit()
         text = describe_open_state(self._partitions.keeps)
-        if text and self._partitions.ways.resumes and not self._told_of_open:
+        if text and self._partitions.ways.resumes and not self._told_of_open and not self._in_epochs:
             self._told_of_open = True
             self.tell_user("open", f"{self.task.component}: {text}")
         self._commit_to_source()
@@ -332,6 +345,10 @@ class SourceSpout(TaskMachine):
     def paused(self) -> int:
         """It is at rest when it has heard that the sinks are: what they have written by then goes with its offsets."""
         return super().paused if self._sinks.rest_in(self._pause) else 0
+
+    def snapshot(self, whole: bool) -> TaskSnapshot:
+        """With where it stands in each partition."""
+        return replace(super().snapshot(whole), places=self._reader.places)
 
     def close(self) -> None:
         """Close the readers and the source."""

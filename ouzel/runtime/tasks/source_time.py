@@ -27,7 +27,10 @@ class SourceTime:
         self._last: WatermarkStatus | None = None
 
     def advance(self, now_ms: float, pause: int) -> WatermarkStatus | None:
-        """The watermark now, in the pause of that number or, if it is 0, in none; None if it is what it was."""
+        """The watermark now, in the pause of that number or, if it is 0, in none; None if it is what it was.
+
+        Time stands still in a pause. It has not come to this task while batches are read again that were on their way before.
+        """
         moment = self._moment(now_ms, pause)
         if moment == self._last:
             return None
@@ -40,7 +43,7 @@ class SourceTime:
             return FINISHED
         known = self._last.time_us if self._last else self._partitions.journal.time_us
         if pause:
-            return WatermarkStatus(known, TimeStatus.PAUSED, pause)
+            return WatermarkStatus(known) if self._reader.repeats else WatermarkStatus(known, TimeStatus.PAUSED, pause)
         if first is None:  # files that are followed: all are gone, or none has come yet
             return WatermarkStatus(known, TimeStatus.IDLE)
         if not self._is_idle(first, now_ms):

@@ -61,9 +61,13 @@ class _Stream:
 
 
 class Codec:
-    """Turns messages of one topology into frames and back; a task knows the schemas of the few streams that it sees."""
+    """Turns messages of one topology into frames and back, in one generation of it (see protocol/cluster/epochs.py).
 
-    def __init__(self, topology: Topology) -> None:
+    A task knows the schemas of the few streams that it sees.
+    """
+
+    def __init__(self, topology: Topology, generation: int = 0) -> None:
+        self._generation = generation
         self._outputs = [(part.name, output) for part in topology.components for output in part.outputs]
         self._streams: dict[int, _Stream] = {}
 
@@ -76,22 +80,31 @@ class Codec:
         if isinstance(message, Data):
             return self._encode_data(message)
         if isinstance(message, Ack):
-            header = wire_pb2.Header(id=message.xor, roots=_roots((message.root,)))
+            header = wire_pb2.Header(generation=self._generation, id=message.xor, roots=_roots((message.root,)))
             return [memoryview(pack_header(wire_pb2.ACK, message.destination, header))]
         if isinstance(message, Fail):
-            header = wire_pb2.Header(roots=_roots((message.root,)))
+            header = wire_pb2.Header(generation=self._generation, roots=_roots((message.root,)))
             return [memoryview(pack_header(wire_pb2.FAIL, message.destination, header))]
         if isinstance(message, Stalled):
-            header = wire_pb2.Header(source=message.source)
+            header = wire_pb2.Header(generation=self._generation, source=message.source)
             return [memoryview(pack_header(wire_pb2.STALLED, message.destination, header))]
         header = wire_pb2.Header(
-            source=message.source, time_us=message.time_us, status=message.status, pause=message.pause
+            generation=self._generation,
+            source=message.source,
+            time_us=message.time_us,
+            status=message.status,
+            pause=message.pause,
         )
         return [memoryview(pack_header(wire_pb2.WATERMARK, message.destination, header))]
 
-    def decode(self, frame: Frame) -> Message:
-        """The message in a frame of kind DATA, ACK, FAIL, WATERMARK or STALLED; its rows lie where they were received."""
+    def decode(self, frame: Frame) -> Message | None:
+        """The message in a frame of kind DATA, ACK, FAIL, WATERMARK or STALLED; its rows lie where they were received.
+
+        None if its sender runs in another generation: what it says is of another past.
+        """
         header = frame.header()
+        if header.generation != self._generation:
+            return None
         if frame.kind == wire_pb2.DATA:
             return self._decode_data(frame, header)
         if frame.kind == wire_pb2.ACK:
@@ -111,6 +124,7 @@ class Codec:
         stream = self._stream(message.stream)
         frame = stream.conform(message.frame)
         header = wire_pb2.Header(
+            generation=self._generation,
             stream=message.stream,
             source=message.source,
             rows=frame.height,

@@ -23,6 +23,8 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PROOF: _ClassVar[Kind]
     STALLED: _ClassVar[Kind]
     REPORT: _ClassVar[Kind]
+    MARK: _ClassVar[Kind]
+    ROLL_BACK: _ClassVar[Kind]
 DATA: Kind
 ACK: Kind
 FAIL: Kind
@@ -37,6 +39,8 @@ CHALLENGE: Kind
 PROOF: Kind
 STALLED: Kind
 REPORT: Kind
+MARK: Kind
+ROLL_BACK: Kind
 
 class Root(_message.Message):
     __slots__ = ("task", "sequence", "attempt", "settled")
@@ -51,7 +55,7 @@ class Root(_message.Message):
     def __init__(self, task: _Optional[int] = ..., sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., settled: _Optional[int] = ...) -> None: ...
 
 class Header(_message.Message):
-    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan", "edges")
+    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan", "edges", "generation", "mark")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -64,6 +68,8 @@ class Header(_message.Message):
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     EDGES_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
     stream: int
     source: int
     rows: int
@@ -76,7 +82,19 @@ class Header(_message.Message):
     pause: int
     plan: PhysicalPlan
     edges: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ...) -> None: ...
+    generation: int
+    mark: Mark
+    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., mark: _Optional[_Union[Mark, _Mapping]] = ...) -> None: ...
+
+class Mark(_message.Message):
+    __slots__ = ("epoch", "kept", "generation")
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    KEPT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
+    kept: int
+    generation: int
+    def __init__(self, epoch: _Optional[int] = ..., kept: _Optional[int] = ..., generation: _Optional[int] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("container", "task", "incarnation", "token", "received", "nonce", "proof")
@@ -119,14 +137,22 @@ class StreamManager(_message.Message):
     def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., pid: _Optional[int] = ..., address: _Optional[_Union[Address, _Mapping]] = ...) -> None: ...
 
 class PhysicalPlan(_message.Message):
-    __slots__ = ("version", "stream_managers", "pause")
+    __slots__ = ("version", "stream_managers", "pause", "epoch", "generation", "restore", "kept")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
+    KEPT_FIELD_NUMBER: _ClassVar[int]
     version: int
     stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManager]
     pause: int
-    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., pause: _Optional[int] = ...) -> None: ...
+    epoch: int
+    generation: int
+    restore: int
+    kept: int
+    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., pause: _Optional[int] = ..., epoch: _Optional[int] = ..., generation: _Optional[int] = ..., restore: _Optional[int] = ..., kept: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
     __slots__ = ("sequence", "kind", "text", "count", "task", "since_us")
@@ -145,7 +171,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +213,12 @@ class TaskReport(_message.Message):
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     ROWS_SHED_FIELD_NUMBER: _ClassVar[int]
     BACKLOGS_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    NEEDS_RESTORE_FIELD_NUMBER: _ClassVar[int]
+    RESTORED_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    SAVED_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FAILED_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -214,7 +246,31 @@ class TaskReport(_message.Message):
     counters: _containers.ScalarMap[str, int]
     rows_shed: int
     backlogs: _containers.RepeatedCompositeFieldContainer[Backlog]
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ...) -> None: ...
+    generation: int
+    needs_restore: bool
+    restored: bool
+    taken: int
+    saved: EpochFiles
+    epoch_failed: str
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ...) -> None: ...
+
+class EpochFiles(_message.Message):
+    __slots__ = ("epoch", "files")
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
+    files: _containers.RepeatedCompositeFieldContainer[EpochFile]
+    def __init__(self, epoch: _Optional[int] = ..., files: _Optional[_Iterable[_Union[EpochFile, _Mapping]]] = ...) -> None: ...
+
+class EpochFile(_message.Message):
+    __slots__ = ("name", "size", "digest")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    size: int
+    digest: str
+    def __init__(self, name: _Optional[str] = ..., size: _Optional[int] = ..., digest: _Optional[str] = ...) -> None: ...
 
 class Backlog(_message.Message):
     __slots__ = ("component", "place", "records", "bytes", "age_ms", "journal_bytes")

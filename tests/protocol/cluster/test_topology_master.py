@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from ouzel.planner.settings import Delivery, Settings
+from ouzel.runtime.protocol.cluster.epochs import IN_VAIN_MAX, Generation, GoBack
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.placement import Placement
 from ouzel.runtime.protocol.cluster.topology_master import (
@@ -19,7 +21,7 @@ from ouzel.runtime.protocol.cluster.topology_master import (
     TopologyMasterMachine,
 )
 from ouzel.runtime.run import ROWS_LOST, RunState
-from ouzel.runtime.wire.wire_pb2 import ContainerReport, Event, StreamManagerReport, TaskReport
+from ouzel.runtime.wire.wire_pb2 import ContainerReport, EpochFile, EpochFiles, Event, StreamManagerReport, TaskReport
 from tests.process.topologies import numbers, packed
 
 TASKS, SPOUTS, SINK = (1, 2, 3, 4, 5), (1, 2), 5
@@ -175,3 +177,92 @@ def test_the_status_adds_up_containers_with_the_masters_own_first() -> None:
     status = machine.status(0)
     assert (status.restarts, list(status.deaths), status.back_pressure) == (3, ["a", "b"], True)
     assert machine.state is RunState.STARTING, "container 1 has not reported"
+
+
+def with_epochs(stored: bytes = b"", **given: object) -> TopologyMasterMachine:
+    topology = replace(numbers(Path()), settings=Settings(checkpoint_interval_ms=1_000))
+    return TopologyMasterMachine(Placement(topology, packed(topology, 2)), 100, stored, **given)  # type: ignore[arg-type]
+
+
+def say(machine: TopologyMasterMachine, **counts: object) -> None:
+    for container in (1, 2):
+        machine.on_report(report(container, **counts), 0.0)
+
+
+def saved(epoch: int) -> EpochFiles:
+    return EpochFiles(epoch=epoch, files=[EpochFile(name="f", size=1, digest="d")])
+
+
+def test_an_epoch_is_a_pause_in_the_plan_and_no_pause_to_users() -> None:
+    machine = with_epochs()
+    say(machine)
+    machine.on_tick(0)
+    assert SendPlan() in machine.on_tick(1_000)
+    plan = machine.plan
+    assert (plan.epoch, plan.pause, plan.kept) == (1, plan.version, 0)
+    say(machine, pause=plan.pause, taken=1)
+    assert machine.state is RunState.RUNNING
+    assert SendPlan() in machine.on_tick(1_050)
+    assert (machine.plan.epoch, machine.plan.pause) == (0, 0)
+    say(machine, taken=1, saved=saved(1))
+    assert machine.epochs.to_do is not None
+    assert SendPlan() in machine.on_epoch_kept(1, 1_100), "sources may commit from the first one on"
+    assert machine.plan.kept == 1
+
+
+def test_a_pause_that_is_asked_for_while_an_epoch_drains_goes_on_behind_it() -> None:
+    machine = with_epochs()
+    say(machine)
+    machine.on_tick(0)
+    machine.on_tick(1_000)
+    pause = machine.plan.pause
+    machine.on_request(ClientRequest.DEACTIVATE, 1_010)
+    say(machine, pause=pause, taken=1)
+    machine.on_tick(1_020)
+    assert machine.plan.pause == pause
+    assert machine.state is RunState.PAUSED
+    machine.on_request(ClientRequest.ACTIVATE, 1_030)
+    assert machine.plan.pause == 0
+
+
+def test_one_that_is_stopped_ends_when_its_last_epoch_is_kept() -> None:
+    machine = with_epochs()
+    say(machine)
+    machine.on_tick(0)
+    machine.on_request(ClientRequest.STOP, 10)
+    machine.on_tick(20)
+    plan = machine.plan
+    assert (plan.epoch, plan.pause > 0) == (1, True)
+    say(machine, pause=plan.pause, taken=1, saved=saved(1))
+    machine.on_tick(30)
+    assert machine.state is RunState.RUNNING
+    machine.on_epoch_kept(1, 40)
+    assert machine.state is RunState.STOPPED
+
+
+def test_all_go_back_in_a_plan_of_the_next_generation() -> None:
+    machine = with_epochs(started_from=Generation(2, 5), kept=6)
+    say(machine, generation=2)
+    machine.on_report(report(1, generation=2, incarnation=1, needs_restore=True), 0)
+    assert machine.epochs.to_do == GoBack(3)
+    assert SendPlan() in machine.on_gone_back(Generation(3, 6), ["epoch 7 cannot be used: torn"], 10)
+    assert (machine.plan.generation, machine.plan.restore) == (3, 6)
+    told = {event.kind: event.text for event in machine.status(20).events}
+    assert told["rolled-back"].startswith("all tasks went back to epoch 6: task ")
+    assert told["epoch-failed"] == "epoch 7 cannot be used: torn"
+
+
+def test_where_no_epoch_can_be_read_it_fails() -> None:
+    machine = with_epochs()
+    machine.on_nothing_to_go_back_to(["epoch 1 cannot be used: torn"])
+    assert (machine.state, machine.reason) == (RunState.FAILED, "no epoch can be read: epoch 1 cannot be used: torn")
+
+
+def test_after_many_times_in_vain_it_fails() -> None:
+    machine = with_epochs(kept=1)
+    for generation in range(1, IN_VAIN_MAX + 2):
+        assert machine.state is not RunState.FAILED
+        machine.on_report(report(1, generation=generation - 1, incarnation=generation, needs_restore=True), 0)
+        machine.on_gone_back(Generation(generation, 1), [], 0)
+    assert machine.state is RunState.FAILED
+    assert "went back to epoch 1 12 times" in machine.reason

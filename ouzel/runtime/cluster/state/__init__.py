@@ -4,7 +4,8 @@
 /packingplans/<id>          which task lives where
 /tmanagers/<id>             where the topology master listens; held by it, gone with it
 /executionstate/<id>        running, or draining or paused and the number of the pause, or how it ended
-/offsets/<id>/<task>        up to where a source task's input is wholly acked
+/generations/<id>           how often all tasks went back to an epoch, and to which
+/offsets/<id>/<task>        up to where a source task's input is wholly acked; <task>-<generation> once all went back to an epoch
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime import warm
-from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
+from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.registry import Registry
@@ -91,6 +91,7 @@ def _start(registry: Registry, record: Submitted) -> Submitted:
         job = folder.continue_run(record.run, stays_paused=was_paused)
     else:
         job = folder.begin_run(record.name, starts)
+        claim_checkpoints(job)
         if was_paused:
             folder.pause(job.id)
     record = registry.put(record, condition=Condition.RUNNING, reason="", run=job.id, starts=starts)
@@ -149,8 +150,10 @@ def find_stateful(topology: Topology) -> tuple[str, ...]:
     """The components that lose something when all start again: those of the user, and those that rows which are kept come through.
 
     What a spout's rows leave in the tasks that they reach stands at the spout; so if any spout has such rows, all that is not a spout
-    counts.
+    counts. Nothing is lost of a topology that keeps its state in epochs.
     """
+    if topology.settings.has_epochs:
+        return ()
     keeps = any(component.keeps != NOTHING for component in topology.components)
     return tuple(
         component.name

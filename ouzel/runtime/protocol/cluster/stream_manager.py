@@ -275,7 +275,9 @@ class StreamManagerMachine:
         plan = self._plan
         if not plan.version:
             return
-        asked = wire_pb2.PhysicalPlan(version=plan.version, pause=plan.pause)
+        asked = wire_pb2.PhysicalPlan()
+        asked.CopyFrom(plan)
+        del asked.stream_managers[:]
         for link in links:
             link.put(_control(wire_pb2.PLAN, link.key, wire_pb2.Header(plan=asked)))
             self._dirty.add(link)

@@ -7,15 +7,17 @@ not be used twice: the first version comes from outside, and must be higher than
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from ouzel.planner.settings import Delivery
 from ouzel.runtime.observe.ending import Ending
 from ouzel.runtime.observe.totals import ReportedUpTo, Totals
+from ouzel.runtime.protocol.cluster.epochs import IN_VAIN_MAX, EpochsMachine, Generation, Phase
 from ouzel.runtime.protocol.cluster.membership import Member, Membership
 from ouzel.runtime.protocol.cluster.placement import Placement
-from ouzel.runtime.run import LOSSES, RunState
+from ouzel.runtime.run import LOSSES, ROLLED_BACK, RunState
 from ouzel.runtime.wire import wire_pb2
 
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
@@ -62,9 +64,18 @@ class TopologyMasterMachine:
         placement: the topology and its packing plan.
         version: the plan's first version.
         execution_state: what the topology master before this one had stored; empty if there was none.
+        started_from: the generation that is stored, and the epoch that it went on from.
+        kept: the newest epoch that is kept.
     """
 
-    def __init__(self, placement: Placement, version: int, execution_state: bytes = b"") -> None:
+    def __init__(
+        self,
+        placement: Placement,
+        version: int,
+        execution_state: bytes = b"",
+        started_from: Generation = Generation(),
+        kept: int = 0,
+    ) -> None:
         settings = placement.topology.settings
         self._containers, self._sinks = placement.containers, placement.sinks()
         self._everyone = frozenset(task.id for task in placement.topology.tasks())
@@ -74,6 +85,7 @@ class TopologyMasterMachine:
         self._ending = Ending(self._sinks, self._everyone, settings.hang_timeout_ms)
         self._reports: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _parse_request(execution_state)
+        self.epochs = EpochsMachine(settings.checkpoint_interval_ms, self._everyone, started_from, kept)
         self.state = RunState.STARTING
         self.reason = ""
 
@@ -94,6 +106,7 @@ class TopologyMasterMachine:
         """How a container stands. The report is taken over, and loses its tasks."""
         before = self.news
         for task in report.tasks:
+            self.epochs.on_report(task)
             self._totals.take(task)
         del report.tasks[:]
         self._reports[report.container] = report
@@ -105,6 +118,48 @@ class TopologyMasterMachine:
         self._move_on(now_ms)
         return instructions if self.news == before else [*instructions, TellClients()]
 
+    def on_tick(self, now_ms: float) -> list[MasterInstruction]:
+        """Some time has passed: an epoch may be due, or a step of one."""
+        runs = self.state is RunState.RUNNING and not self._pause
+        last_pause = self._pause if self._draining and not self.has_ended else 0
+        moved = self.epochs.on_tick(now_ms, runs, self.version + 1, last_pause)
+        if problem := self.epochs.take_problem():
+            self._totals.tell("epoch-failed", problem)
+        return self._announce(now_ms) if moved else []
+
+    def on_epoch_kept(self, epoch: int, now_ms: float) -> list[MasterInstruction]:
+        """This epoch is whole. Tasks hear of the first one, for sources may commit from then on, and of the others with the next plan."""
+        first = not self.epochs.kept
+        self.epochs.on_kept(epoch)
+        self._move_on(now_ms)
+        return self._announce(now_ms) if first else [TellClients()]
+
+    def on_epoch_lost(self, epoch: int, reason: str) -> list[MasterInstruction]:
+        """This epoch cannot be made whole."""
+        self.epochs.on_not_kept(epoch, reason)
+        return [TellClients()]
+
+    def on_gone_back(self, generation: Generation, problems: Sequence[str], now_ms: float) -> list[MasterInstruction]:
+        """It is stored that all tasks go back to an epoch; `problems` say why not to a newer one."""
+        told = (
+            f"all tasks went back to epoch {generation.restore}"
+            if generation.restore
+            else "all tasks began anew, for no epoch was kept yet"
+        )
+        self._totals.tell(ROLLED_BACK, f"{told}: {self.epochs.lost}; rows since then are read again")
+        for problem in problems:
+            self._totals.tell("epoch-failed", problem)
+        self.epochs.on_found(generation)
+        if self.epochs.in_vain > IN_VAIN_MAX:
+            told = f"all tasks went back to epoch {generation.restore} {IN_VAIN_MAX} times, and no other was kept in between"
+            self.state, self.reason = RunState.FAILED, f"{told}: {self.epochs.lost}; see its log for why it dies"
+        return self._announce(now_ms)
+
+    def on_nothing_to_go_back_to(self, problems: Sequence[str]) -> list[MasterInstruction]:
+        """There are epochs, and none can be read: the topology never starts empty where a state was."""
+        self.state, self.reason = RunState.FAILED, f"no epoch can be read: {'; '.join(problems)}"
+        return [TellClients()]
+
     def on_own_report(self, report: wire_pb2.ContainerReport) -> None:
         """How the topology master's own container stands: it is told of in the status, and nothing follows from it."""
         self._reports[report.container] = report
@@ -114,7 +169,7 @@ class TopologyMasterMachine:
         match request:
             case ClientRequest.STOP | ClientRequest.DEACTIVATE:
                 self._draining = self._draining or request is ClientRequest.STOP
-                self._pause = self._pause or self.version + 1
+                self._pause = self._pause or self.epochs.pause or self.version + 1
             case ClientRequest.ACTIVATE:
                 self._pause = self._pause if self._draining else 0
             case ClientRequest.LOOK:
@@ -139,7 +194,16 @@ class TopologyMasterMachine:
             )
             for member in self._membership.members
         ]
-        return wire_pb2.PhysicalPlan(version=self.version, stream_managers=managers, pause=self._pause)
+        epochs = self.epochs
+        return wire_pb2.PhysicalPlan(
+            version=self.version,
+            stream_managers=managers,
+            pause=self._pause or epochs.pause,
+            epoch=epochs.number if epochs.phase is Phase.DRAINING else 0,
+            generation=epochs.generation,
+            restore=epochs.restore,
+            kept=epochs.kept,
+        )
 
     @property
     def execution_state(self) -> bytes:
@@ -194,7 +258,10 @@ class TopologyMasterMachine:
         elif self._ending.is_over(self._totals, now_ms):
             self.state = RunState.FINISHED
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
-            self.state = RunState.STOPPED if self._draining else RunState.PAUSED
+            if not self._draining:
+                self.state = RunState.PAUSED
+            elif not self.epochs.is_on or self.epochs.is_last_kept:
+                self.state = RunState.STOPPED
         elif self._reports.keys() >= self._containers:
             self.state = RunState.RUNNING
 

@@ -1,0 +1,60 @@
+"""Which topologies can keep their state in epochs (`checkpoint.interval.ms`), said when they are planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ouzel.compiler.plan import scans_in
+from ouzel.errors import NotSupported
+from ouzel.planner.settings import UNSET, Delivery, Settings
+from ouzel.planner.topology import Component, Topology
+
+_SETTING = ("SET", "checkpoint.interval.ms")
+_WITHOUT = "leave the setting out: a task that dies then loses what it kept, and the run says so"
+
+
+INTERVAL_MS = 10_000
+"""Of a submitted topology, if nobody has set another."""
+
+
+def with_epochs(topology: Topology) -> Topology:
+    """The topology with epochs, if nobody has said whether it is to have some, and it can go back to one."""
+    if topology.settings.checkpoint_interval_ms != UNSET:
+        return topology
+    settings = replace(topology.settings, checkpoint_interval_ms=INTERVAL_MS)
+    try:
+        check_epochs(topology.components, settings)
+    except NotSupported:
+        return topology
+    return replace(topology, settings=settings)
+
+
+def check_epochs(components: Iterable[Component], settings: Settings) -> None:
+    """Nothing, if epochs are off or possible.
+
+    Raises:
+        NotSupported: a component cannot go back to an epoch.
+    """
+    if not settings.has_epochs:
+        return
+    if settings.delivery is not Delivery.AT_LEAST_ONCE:
+        told = f"'delivery' = '{settings.delivery.value}' promises nothing of what is on its way, so no state is kept in epochs"
+        raise NotSupported(told, instead="SET 'delivery' = 'at-least-once'", about=_SETTING)
+    if "://" in settings.checkpoint_path:
+        told = (
+            f"'checkpoint.path' = '{settings.checkpoint_path}': a topology keeps its epochs in a folder of this machine"
+        )
+        raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
+    for component in components:
+        _check_component(component)
+
+
+def _check_component(component: Component) -> None:
+    if not component.chain:
+        told = f"'{component.name}' is written by hand, and what it keeps in memory cannot be kept in epochs yet"
+        raise NotSupported(told, instead=_WITHOUT, about=_SETTING)
+    for scan in scans_in(component.chain[:1]):
+        if scan.traits.by_token or not scan.traits.kept:
+            told = f"table '{scan.table}' ({scan.connector}) cannot be read again from an epoch on: what it has given is gone"
+            raise NotSupported(told, instead=_WITHOUT, about=_SETTING)

@@ -1,0 +1,106 @@
+"""The topology master's part in epochs: a thread that makes them whole, and finds the one to go back to."""
+
+from __future__ import annotations
+
+import sys
+import time
+from threading import Thread
+from typing import Protocol
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
+from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.process.epochs import read_generation, write_generation
+from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
+from ouzel.runtime.wire import wire_pb2
+
+LOOK_S = 0.02
+"""How often it is looked whether an epoch is due, or a step of one."""
+
+KEPT = 3
+"""So many whole epochs are kept."""
+
+_AGAIN_S = 0.5
+
+
+class Epochal(Protocol):
+    """Whoever decides about epochs: a TopologyMaster."""
+
+    def tick(self) -> KeepEpoch | GoBack | None:
+        """What is to be done now."""
+
+    def on_epoch_kept(self, epoch: int) -> None:
+        """It is whole."""
+
+    def on_epoch_lost(self, epoch: int, reason: str) -> None:
+        """It cannot be made whole."""
+
+    def on_gone_back(self, generation: Generation, problems: list[str]) -> None:
+        """It is stored that all go back to an epoch."""
+
+    def on_nothing_to_go_back_to(self, problems: list[str]) -> None:
+        """None of the epochs that there are can be read."""
+
+
+class EpochKeeper:
+    """Does what a topology master says about epochs, in a thread of its own."""
+
+    def __init__(self, job: RunDescription, state: StateManager) -> None:
+        self._job, self._state = job, state
+        self._store = CheckpointStore(job.checkpoints)
+        self._store.claim(job.topology.name, job.id)
+
+    def known(self) -> tuple[Generation, int]:
+        """The generation that is stored, and the newest epoch that is kept."""
+        return read_generation(self._state, self._job.id), max(self._store.epochs(), default=0)
+
+    def start(self, master: Epochal) -> None:
+        """Begin."""
+        Thread(target=self._run, args=(master,), name="epochs", daemon=True).start()
+
+    def _run(self, master: Epochal) -> None:
+        while True:
+            try:
+                self._do(master, master.tick())
+                time.sleep(LOOK_S)
+            except (
+                Exception
+            ) as error:  # of the disk, or of the state manager's client: what was to be done is still to be done
+                print(f"epochs: {error}", file=sys.stderr)
+                time.sleep(_AGAIN_S)
+
+    def _do(self, master: Epochal, task: KeepEpoch | GoBack | None) -> None:
+        match task:
+            case KeepEpoch(epoch, files):
+                self._keep(master, epoch, files)
+            case GoBack(number):
+                self._go_back(master, number)
+
+    def _keep(self, master: Epochal, epoch: int, files: dict[int, wire_pb2.EpochFiles]) -> None:
+        topology = self._job.topology
+        tasks = tuple(
+            TaskFiles(
+                task.component,
+                task.index,
+                tuple(TaskFile(one.name, one.size, one.digest) for one in files[task.id].files),
+            )
+            for task in topology.tasks()
+        )
+        try:
+            self._store.complete(Manifest(epoch, topology.name, topology.settings.seed, time.time_ns() // 1000, tasks))
+        except (OSError, OuzelError) as error:
+            master.on_epoch_lost(epoch, str(error))
+            return
+        master.on_epoch_kept(epoch)
+        self._store.prune(KEPT)
+
+    def _go_back(self, master: Epochal, number: int) -> None:
+        found, problems = self._store.newest()
+        if found is None and problems:
+            master.on_nothing_to_go_back_to(problems)
+            return
+        generation = Generation(number, found.epoch if found else 0)
+        write_generation(self._state, self._job.id, generation)
+        master.on_gone_back(generation, problems)

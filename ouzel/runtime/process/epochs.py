@@ -1,0 +1,182 @@
+"""An instance's part in epochs: which generation it runs in, and a thread that writes its snapshots beside the rows that flow.
+
+Which generation a topology runs in, and the epoch that it went back to, stand in the state manager. The generation in which a task has last
+run stands in its container's directory: a task that is started again in that one, and kept state, has lost it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, NamedTuple
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.protocol.cluster.epochs import Generation
+
+if TYPE_CHECKING:
+    from ouzel.planner.topology import Task
+    from ouzel.runtime.checkpoints.manifest import TaskFile
+    from ouzel.runtime.checkpoints.store import CheckpointStore
+    from ouzel.runtime.process.job import RunDescription
+    from ouzel.runtime.protocol.task import TaskMachine
+    from ouzel.runtime.state.task_snapshot import TaskSnapshot
+
+CHANGES_MAX = 8
+"""So many files of changes follow a whole snapshot at most; then comes a whole one."""
+
+
+def generation_path(job: str) -> str:
+    """Where the generation of a topology stands in the state manager."""
+    return f"/generations/{job}"
+
+
+def read_generation(state: StateManager, job: str) -> Generation:
+    """The generation that is stored; that of a topology which never went back is the first.
+
+    Raises:
+        OSError: the state manager is away.
+    """
+    return Generation(*json.loads(state.get(generation_path(job)) or b"[0, 0]"))
+
+
+def write_generation(state: StateManager, job: str, generation: Generation) -> None:
+    """Store it; no task may hear of it before.
+
+    Raises:
+        OSError: it cannot be stored.
+    """
+    state.put(generation_path(job), json.dumps(generation).encode())
+
+
+class LastRun(NamedTuple):
+    """The generation that a task has last run in, -1 if it has not run, and whether it kept state."""
+
+    generation: int = -1
+    keeps: bool = False
+
+    @classmethod
+    def read(cls, path: Path) -> LastRun:
+        """What stands in a file."""
+        return cls(*json.loads(path.read_text())) if path.exists() else cls()
+
+    def write(self, path: Path) -> None:
+        """Put it there."""
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(self))
+        fresh.rename(path)
+
+
+@dataclass
+class SavedEpoch:
+    """What a task has written: for which epoch, and the files that it needs, oldest first; or why it could not."""
+
+    epoch: int = 0
+    files: list[TaskFile] = field(default_factory=list)
+    failed: str = ""
+
+
+class EpochWriter(Thread):
+    """Writes the snapshots of one task. `saved` is the last that it has written, or could not write."""
+
+    def __init__(self, store: CheckpointStore) -> None:
+        super().__init__(name="epochs", daemon=True)
+        self._store = store
+        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot]] = SimpleQueue()
+        self._chain: list[TaskFile] = []
+        self._asked = self._done = 0
+        self.saved = SavedEpoch()
+
+    def put(self, epoch: int, snapshot: TaskSnapshot) -> None:
+        """Write this soon; never waits."""
+        if not self.is_alive():
+            self.start()
+        self._asked += 1
+        self._snapshots.put((epoch, snapshot))
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether changes alone would be of no use: nothing whole is written, or much has come after it, or nobody knows yet."""
+        if self._asked != self._done or not self._chain or len(self._chain) > CHANGES_MAX:
+            return True
+        return sum(file.size for file in self._chain[1:]) > self._chain[0].size
+
+    def run(self) -> None:
+        """The thread's work."""
+        while True:
+            epoch, snapshot = self._snapshots.get()
+            self.saved = self._write(epoch, snapshot)
+            self._done += 1
+
+    def _write(self, epoch: int, snapshot: TaskSnapshot) -> SavedEpoch:
+        try:
+            file = self._store.write_task(epoch, snapshot)
+        except (OSError, OuzelError) as error:
+            self._chain = []
+            return SavedEpoch(epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {error}")
+        self._chain = [file] if snapshot.is_whole else [*self._chain, file]
+        return SavedEpoch(epoch, list(self._chain))
+
+
+class TaskEpochs:
+    """An instance's part in epochs.
+
+    Attributes:
+        generation: in which its machine runs, or is to run.
+        taken: the newest epoch that it has taken a snapshot for.
+        needs_restore: whether it must wait until all go back.
+    """
+
+    def __init__(self, job: RunDescription, container: int, task: Task, state: StateManager) -> None:
+        from ouzel.runtime.checkpoints.store import CheckpointStore
+
+        self._task, self._path = task, job.container(container) / f"generation-{task.id}"
+        self._store = CheckpointStore(job.checkpoints)
+        self.generation = read_generation(state, job.id)
+        last = LastRun.read(self._path)
+        self._begun = last.generation == self.generation.number
+        self.needs_restore = last.keeps and self._begun
+        self.taken = 0
+        self._writer = EpochWriter(self._store)
+
+    @property
+    def saved(self) -> SavedEpoch:
+        """What it has written last."""
+        return self._writer.saved
+
+    def go_to(self, generation: Generation) -> None:
+        """All go back."""
+        self.generation, self.needs_restore, self._begun = generation, False, False
+        self._writer = EpochWriter(self._store)
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether all have gone back to the beginning, and this task has not begun there yet: what it had counted was never."""
+        return self.generation.number > 0 and not self.generation.restore and not self._begun
+
+    def read_past(self) -> Sequence[TaskSnapshot]:
+        """What its machine is made from: nothing, if it is to begin anew, or has begun in this generation and keeps no state.
+
+        Raises:
+            StateError: it cannot be read.
+        """
+        if self._begun or not self.generation.restore:
+            return ()
+        manifest = self._store.manifest(self.generation.restore)
+        mine = [one for one in manifest.tasks if (one.component, one.index) == (self._task.component, self._task.index)]
+        return self._store.read_task(mine[0])
+
+    def on_begun(self, keeps: bool) -> None:
+        """Its machine is made and begins to run."""
+        LastRun(self.generation.number, keeps).write(self._path)
+        self._begun = True
+
+    def take(self, epoch: int, machine: TaskMachine) -> Callable[[], None]:
+        """Take a snapshot; call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written."""
+        self.taken = epoch
+        snapshot, writer = machine.snapshot(self._writer.needs_whole), self._writer
+        return lambda: writer.put(epoch, snapshot)

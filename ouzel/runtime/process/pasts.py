@@ -1,0 +1,116 @@
+"""What the machine of one task is made from: its program, and what it goes on from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ouzel.connectors.writing import MarkedWriter
+from ouzel.planner.topology import Task
+from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.process.epochs import TaskEpochs
+from ouzel.runtime.process.job import RunDescription, load_program
+from ouzel.runtime.process.offset_writer import OffsetWriter
+from ouzel.runtime.process.results import ResultSender
+from ouzel.runtime.protocol.messages import Place
+from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.tasks.journal import copy_pins
+
+if TYPE_CHECKING:
+    from ouzel.connectors.writing import SinkWriter
+    from ouzel.runtime.protocol.task import TaskMachine
+    from ouzel.runtime.state.task_snapshot import TaskSnapshot
+    from ouzel.runtime.tasks.context import Results
+
+Makes = Callable[[Shell, int], "TaskMachine"]
+"""Makes the machine of a task, given its shell and how often it was made before."""
+
+
+class Pasts:
+    """What the machine of one task is made from, in each generation of the topology.
+
+    Offsets and the journal of a source are of one generation: where its reading went in another says nothing of this one's.
+    """
+
+    def __init__(
+        self, job: RunDescription, container: int, task: Task, state: StateManager, epochs: TaskEpochs | None
+    ) -> None:
+        self._job, self._container, self._task, self._state, self.epochs = job, container, task, state, epochs
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation that the task runs in, or is to run in."""
+        return self.epochs.generation.number if self.epochs is not None else 0
+
+    def begin(self) -> tuple[OffsetWriter, Makes]:
+        """Where the offsets of this generation are kept, and what makes a machine in it.
+
+        Raises:
+            StateError: the epoch that it goes back to cannot be read.
+        """
+        number = f"{self._task.id}-{self.generation}" if self.generation else f"{self._task.id}"
+        self._begin_journal(f"cuts-{number}")
+        offsets = OffsetWriter(self._state, f"/offsets/{self._job.id}/{number}")
+        restored = self.epochs.read_past() if self.epochs is not None else ()
+        if restored and restored[-1].places and not offsets.known:
+            offsets.begin_with(restored[-1].places)  # for a successor, which may come when the epoch has been removed
+        return offsets, partial(self._make, number, offsets.known, restored)
+
+    def _begin_journal(self, name: str) -> None:
+        """Remove the journals of former generations. Where a partition was opened that begins at its end, it began, and begins again."""
+        here = self._job.container(self._container)
+        pattern = re.compile(rf"cuts-{self._task.id}(-\d+)?(\.\w+)?")
+        for old in [path for path in here.glob("cuts-*") if pattern.fullmatch(path.name)]:
+            if old.name not in (name, f"{name}.time", f"{name}.new"):
+                if not old.suffix and not (here / name).exists():
+                    copy_pins(old, here / name)
+                old.unlink(missing_ok=True)
+
+    def on_begun(self, keeps: bool) -> None:
+        """The machine is made; whether it keeps what would die with it."""
+        if self.epochs is not None:
+            self.epochs.on_begun(keeps)
+
+    def roll_back(self, writer: SinkWriter) -> None:
+        """Tell a sink that takes back what it had written, before it writes anything, what this generation goes on from."""
+        if self.epochs is not None and isinstance(writer, MarkedWriter):
+            writer.roll_back(self.epochs.generation.restore, self.epochs.generation.number)
+
+    def _make(
+        self, number: str, places: dict[str, Place], restored: Sequence[TaskSnapshot], shell: Shell, incarnation: int
+    ) -> TaskMachine:
+        from ouzel.runtime.tasks.factory import TaskContext, make_task
+        from ouzel.runtime.tasks.found import FoundInFiles
+        from ouzel.runtime.tasks.in_flight import FileNote
+        from ouzel.runtime.tasks.journal import FileJournal
+
+        job, task, here = self._job, self._task, self._job.container(self._container)
+        context = TaskContext(
+            load_program(job.home),
+            job.directory,
+            frozenset(one.id for one in job.tasks_in(self._container)),
+            places,
+            _take_results(job, task),
+            incarnation,
+            FileJournal(here / f"cuts-{number}"),
+            here / f"sink-{task.id}",
+            FileNote(here / f"in-flight-{task.id}"),
+            shell,
+            FoundInFiles(job.home),
+            restored,
+            self.epochs is not None and self.epochs.generation.restore > 0,
+        )
+        machine = make_task(task, context)
+        machine.counts.restored |= self.epochs is not None and self.epochs.begins_anew
+        return machine
+
+
+def _take_results(job: RunDescription, task: Task) -> Results:
+    """What takes the result's batches of a task: the client, or files that whoever likes reads."""
+    if job.results is None:
+        return ResultSender(job.home, task.id)
+    from ouzel.runtime.process.kept_results import ResultKeeper
+
+    return ResultKeeper(job.results / f"task-{task.id:05}")

@@ -1,0 +1,193 @@
+"""When an epoch is taken, kept, given up; when all go back: in whatever order reports come, and after the death of a topology master."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from ouzel.runtime.protocol.cluster.epochs import DRAIN_LIMIT_MS, EpochsMachine, Generation, GoBack, KeepEpoch, Phase
+from ouzel.runtime.wire.wire_pb2 import EpochFile, EpochFiles, TaskReport
+
+TASKS = frozenset({1, 2, 3})
+INTERVAL_MS = 1_000.0
+
+
+def epochs(**given: object) -> EpochsMachine:
+    return EpochsMachine(INTERVAL_MS, TASKS, **given)  # type: ignore[arg-type]
+
+
+def say(machine: EpochsMachine, *tasks: int, **what: object) -> None:
+    for task in tasks:
+        machine.on_report(TaskReport(task=task, generation=machine.generation, **what))  # type: ignore[arg-type]
+
+
+def files(epoch: int) -> EpochFiles:
+    return EpochFiles(epoch=epoch, files=[EpochFile(name=f"{epoch}", size=1, digest="d")])
+
+
+def begun(machine: EpochsMachine, now_ms: float = 0.0, version: int = 7) -> EpochsMachine:
+    """With an epoch that drains."""
+    say(machine, *TASKS)
+    machine.on_tick(now_ms, True, version)
+    assert machine.on_tick(now_ms + INTERVAL_MS, True, version)
+    return machine
+
+
+def test_an_epoch_is_a_pause_until_all_have_their_snapshots_and_is_kept_when_all_are_written() -> None:
+    machine = begun(epochs())
+    assert (machine.phase, machine.number, machine.pause) == (Phase.DRAINING, 1, 7)
+    say(machine, 1, 2, taken=1)
+    assert not machine.on_tick(1_010, True, 8)
+    say(machine, 3, taken=1)
+    assert machine.on_tick(1_020, True, 8)
+    assert (machine.phase, machine.pause) == (Phase.WRITING, 0), "rows flow while snapshots are written"
+    say(machine, 1, 2, taken=1, saved=files(1))
+    assert machine.to_do is None
+    say(machine, 3, taken=1, saved=files(1))
+    assert machine.to_do == KeepEpoch(1, dict.fromkeys(TASKS, files(1)))
+    machine.on_kept(1)
+    assert (machine.phase, machine.kept, machine.to_do) == (Phase.IDLE, 1, None)
+
+
+def test_none_begins_before_all_tasks_are_there_nor_while_the_topology_does_not_run() -> None:
+    machine = epochs()
+    machine.on_tick(0, True, 1)
+    say(machine, 1, 2)
+    assert not machine.on_tick(5_000, True, 1)
+    say(machine, 3)
+    assert not machine.on_tick(5_000, False, 1)
+    assert machine.on_tick(5_000, True, 1)
+
+
+def test_without_an_interval_there_are_none() -> None:
+    machine = EpochsMachine(0, TASKS)
+    say(machine, *TASKS, needs_restore=True)
+    assert not machine.on_tick(1e9, True, 1)
+    assert machine.to_do is None
+
+
+def test_one_that_takes_too_long_is_given_up_and_its_number_is_not_used_again() -> None:
+    machine = begun(epochs())
+    say(machine, 1, taken=1, saved=files(1))
+    assert not machine.on_tick(DRAIN_LIMIT_MS, True, 8)
+    assert machine.on_tick(DRAIN_LIMIT_MS + 2 * INTERVAL_MS, True, 8)
+    assert (machine.phase, machine.pause) == (Phase.IDLE, 0)
+    assert machine.take_problem() == "epoch 1 is not kept: nothing of task 2 was written within 60 s"
+    assert machine.take_problem() == ""
+    assert machine.on_tick(DRAIN_LIMIT_MS + 4 * INTERVAL_MS, True, 9)
+    assert machine.number == 2
+
+
+def test_one_of_which_a_task_dies_before_its_snapshot_is_written_is_given_up_at_once() -> None:
+    machine = begun(epochs())
+    say(machine, *TASKS, taken=1)
+    machine.on_tick(1_100, True, 8)
+    say(machine, 1, taken=1, saved=files(1))
+    say(machine, 2, incarnation=1)
+    assert machine.phase is Phase.IDLE
+    assert machine.take_problem() == "epoch 1 is not kept: task 2 was started again before its snapshot was written"
+
+
+def test_one_that_cannot_be_written_is_given_up() -> None:
+    machine = begun(epochs())
+    say(machine, 2, taken=1, epoch_failed="no space left")
+    assert machine.on_tick(1_100, True, 8), "the pause has ended"
+    assert (machine.phase, machine.pause) == (Phase.IDLE, 0)
+    assert machine.take_problem() == "epoch 1 is not kept: no space left"
+    assert machine.on_tick(10_000, True, 8)
+    say(machine, *TASKS, taken=2, saved=files(2))
+    machine.on_tick(20_000, True, 9)
+    machine.on_not_kept(2, "the disk is full")
+    assert machine.take_problem() == "epoch 2 is not kept: the disk is full"
+    assert machine.kept == 0
+
+
+@pytest.mark.parametrize("phase", [Phase.IDLE, Phase.DRAINING, Phase.WRITING])
+def test_a_task_that_has_lost_its_state_has_all_go_back(phase: Phase) -> None:
+    machine = epochs(kept=4)
+    if phase is not Phase.IDLE:
+        begun(machine)
+    if phase is Phase.WRITING:
+        say(machine, *TASKS, taken=5)
+        machine.on_tick(2_000, True, 8)
+    assert machine.phase is phase
+    say(machine, 2, incarnation=1, needs_restore=True, component="count")
+    assert (machine.to_do, machine.pause) == (GoBack(1), 0)
+    assert machine.lost == "task 2 (count) was started again, without what it kept"
+    machine.on_found(Generation(1, 4))
+    assert (machine.generation, machine.restore, machine.kept, machine.phase) == (1, 4, 4, Phase.IDLE)
+    machine.on_report(TaskReport(task=2, incarnation=1, generation=0, needs_restore=True))
+    assert machine.phase is Phase.IDLE, "what comes late is of the generation before"
+    assert not machine.on_tick(9_000, True, 9), "no epoch before all run in the new generation"
+    for task in TASKS:
+        machine.on_report(TaskReport(task=task, incarnation=2, generation=1))
+    machine.on_tick(9_000, True, 9)
+    assert machine.on_tick(9_000 + INTERVAL_MS, True, 9)
+    assert machine.number == (5 if phase is Phase.IDLE else 6)
+
+
+def test_in_the_last_pause_one_more_is_taken_whatever_the_time() -> None:
+    machine = epochs()
+    say(machine, *TASKS)
+    assert machine.on_tick(0, False, 5, last_pause=5)
+    assert (machine.phase, machine.pause, machine.is_last_kept) == (Phase.DRAINING, 5, False)
+    say(machine, *TASKS, taken=1, saved=files(1))
+    machine.on_tick(1, False, 5, last_pause=5)
+    machine.on_kept(1)
+    assert machine.is_last_kept
+    assert not machine.on_tick(2, False, 5, last_pause=5)
+
+
+def test_a_topology_master_that_comes_up_anew_goes_on_counting() -> None:
+    machine = epochs(started_from=Generation(3, 8), kept=9)
+    assert (machine.generation, machine.restore, machine.kept) == (3, 8, 9)
+    for task in TASKS:
+        machine.on_report(TaskReport(task=task, generation=3, taken=11))
+    machine.on_tick(0, True, 1)
+    assert machine.on_tick(INTERVAL_MS, True, 1)
+    assert machine.number == 12, "the one before had begun 11, which was never whole"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_comes_in_whatever_order_an_epoch_is_kept_only_of_one_pause_and_generation(seed: int) -> None:
+    random = Random(seed)
+    machine, now_ms = epochs(), 0.0
+    told = {task: TaskReport(task=task) for task in TASKS}
+    sent: list[TaskReport] = []
+    for _ in range(3_000):
+        now_ms += random.choice([1, 50, 500])
+        machine.on_tick(now_ms, random.random() < 0.9, 1 + int(now_ms))
+        task = random.choice(sorted(TASKS))
+        report = told[task]
+        match random.randrange(7):
+            case 0 if (
+                machine.phase is Phase.DRAINING and report.generation == machine.generation and not report.needs_restore
+            ):
+                report.taken = machine.number
+            case 1 if report.taken:
+                report.saved.CopyFrom(files(report.taken))
+            case 2 if random.random() < 0.05 and report.generation == machine.generation:
+                report.incarnation, report.needs_restore = report.incarnation + 1, True
+            case 3 if report.generation < machine.generation:
+                report.incarnation, report.generation, report.needs_restore = (
+                    report.incarnation + 1,
+                    machine.generation,
+                    False,
+                )
+            case 4 if sent:
+                machine.on_report(random.choice(sent[-30:]))
+        copy = TaskReport()
+        copy.CopyFrom(report)
+        sent.append(copy)
+        machine.on_report(copy)
+        match machine.to_do:
+            case KeepEpoch(epoch, written):
+                assert written.keys() == TASKS
+                assert {one.epoch for one in written.values()} == {epoch}
+                machine.on_kept(epoch)
+            case GoBack(number):
+                assert number == machine.generation + 1
+                machine.on_found(Generation(number, machine.kept))
+    assert machine.kept > 0
+    assert machine.generation > 0
