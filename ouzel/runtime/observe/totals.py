@@ -101,6 +101,8 @@ class Totals:
 
     def tell(self, kind: str, text: str) -> None:
         """Add an event of the whole topology."""
+        if len(self._events) >= _EVENTS_KEPT:
+            return
         self._told += 1
         self._events[-1, 0, self._told] = wire_pb2.Event(sequence=self._told, kind=kind, text=text, count=1)
 

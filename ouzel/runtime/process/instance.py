@@ -72,7 +72,7 @@ class Instance:
         job, task: which task of what.
         gateway: carries frames.
         reporter: tells how the task stands.
-        pasts: what a machine is made from, in each generation; see `Past`.
+        pasts: what a machine is made from, in each generation; see `Pasts`.
         incarnation: how often the process was started before.
     """
 
@@ -115,13 +115,14 @@ class Instance:
             self._gateway.take(self._pace.interval_s)
 
     def _await_generation(self) -> bool:
-        """Wait until all go back, if what the task kept is gone; False if it is told to end meanwhile."""
+        """Wait until all go back, if what the task kept is gone; False if it is told to end meanwhile.
+
+        What comes meanwhile is of a generation that is over, or will be sent again.
+        """
         epochs = self._pasts.epochs
         while self.running and epochs is not None and epochs.needs_restore:
             self._reporter.report(None)
-            for frame in self._gateway.take(
-                self._pace.interval_s
-            ):  # what comes meanwhile is of this generation: nobody needs it any more
+            for frame in self._gateway.take(self._pace.interval_s):
                 if frame.kind == wire_pb2.PLAN:
                     self._follow_generation(frame.header().plan)
         return self.running

@@ -31,13 +31,9 @@ class OffsetWriter(Thread):
         self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or "{}").items()}
 
     def begin_with(self, places: Mapping[str, Place]) -> None:
-        """These are where the task begins: they are kept when this returns.
-
-        Raises:
-            OSError: they cannot be kept.
-        """
+        """These are where the task begins: they are kept when this returns, however long that takes."""
         self.known.update(places)
-        self._state.put(self._path, json.dumps(self.known).encode())
+        self._write()
 
     def note(self, commit: Commit) -> None:
         """These are to be kept."""

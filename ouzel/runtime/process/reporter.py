@@ -112,11 +112,10 @@ class Reporter:
 def _put_epochs(report: wire_pb2.TaskReport, epochs: TaskEpochs) -> None:
     report.generation, report.needs_restore, report.taken = epochs.generation.number, epochs.needs_restore, epochs.taken
     saved = epochs.saved
-    if saved.failed:
-        report.epoch_failed = saved.failed
-    elif saved.epoch:
+    if saved.epoch:
         files = (wire_pb2.EpochFile(name=one.name, size=one.size, digest=one.digest) for one in saved.files)
         report.saved.CopyFrom(wire_pb2.EpochFiles(epoch=saved.epoch, files=files))
+        report.epoch_failed = saved.failed
 
 
 def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:

@@ -91,11 +91,13 @@ def test_one_of_which_a_task_dies_before_its_snapshot_is_written_is_given_up_at_
 
 def test_one_that_cannot_be_written_is_given_up() -> None:
     machine = begun(epochs())
-    say(machine, 2, taken=1, epoch_failed="no space left")
+    say(machine, 2, taken=1, saved=EpochFiles(epoch=1), epoch_failed="no space left")
     assert machine.on_tick(1_100, True, 8), "the pause has ended"
     assert (machine.phase, machine.pause) == (Phase.IDLE, 0)
     assert machine.take_problem() == "epoch 1 is not kept: no space left"
     assert machine.on_tick(10_000, True, 8)
+    say(machine, 2, taken=2, saved=EpochFiles(epoch=1), epoch_failed="no space left")
+    assert machine.phase is Phase.DRAINING, "that was the epoch before"
     say(machine, *TASKS, taken=2, saved=files(2))
     machine.on_tick(20_000, True, 9)
     machine.on_not_kept(2, "the disk is full")

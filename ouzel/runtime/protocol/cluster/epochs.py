@@ -117,13 +117,13 @@ class EpochsMachine:
             task = self._tasks[report.task] = _Task(report.incarnation)
         task.generation, task.taken = max(task.generation, report.generation), max(task.taken, report.taken)
         self._newest = max(self._newest, report.taken)
-        if report.HasField("saved") and (task.files is None or report.saved.epoch >= task.files.epoch):
+        if report.epoch_failed:
+            self._on_not_written(report)
+        elif report.HasField("saved") and (task.files is None or report.saved.epoch >= task.files.epoch):
             task.files = report.saved
         if report.needs_restore and report.generation == self.generation:
             self.lost = f"task {report.task} ({report.component}) was started again, without what it kept"
             self._move(Phase.GOING_BACK)
-        if report.epoch_failed and report.taken == self.number and self.phase in (Phase.DRAINING, Phase.WRITING):
-            self._give_up(report.epoch_failed)
         if self.phase is Phase.WRITING and not self._have_taken:
             self._give_up(f"task {report.task} was started again before its snapshot was written")
 
@@ -194,6 +194,10 @@ class EpochsMachine:
     def all_are_there(self) -> bool:
         """Whether every task runs in this generation."""
         return all(task.generation == self.generation for task in self._tasks.values())
+
+    def _on_not_written(self, report: wire_pb2.TaskReport) -> None:
+        if report.saved.epoch == self.number and self.phase in (Phase.DRAINING, Phase.WRITING):
+            self._give_up(report.epoch_failed)
 
     @property
     def _have_taken(self) -> bool:
