@@ -77,8 +77,12 @@ def refuse_other(folder: Path, owner: Owner, topology: str, topology_id: str) ->
     """
     if (owner.topology, owner.topology_id) == (topology, topology_id):
         return
-    other = f"another topology '{topology}'" if owner.topology == topology else f"topology '{owner.topology}'"
+    if owner.topology == topology:
+        raise StateError(
+            f"{folder} holds the checkpoints of another run of topology '{topology}': keep those of this one in another folder, or submit "
+            "the query, for `ouzel start` goes on from them"
+        )
     raise StateError(
-        f"{folder} holds the checkpoints of {other}: have topology '{topology}' keep its own in another folder, or copy an epoch into a "
-        "new one with `ouzel checkpoint fork`"
+        f"{folder} holds the checkpoints of topology '{owner.topology}': have topology '{topology}' keep its own in another folder, or "
+        "copy an epoch into a new one with `ouzel checkpoint fork`"
     )
