@@ -148,6 +148,7 @@ def test_a_fork_on_another_disk_has_files_of_its_own(tmp_path: Path, monkeypatch
 
 def test_a_disk_that_takes_little_at_a_time_gets_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
-    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:70]))
     store = claimed(tmp_path)
-    assert store.newest() == (write_epoch(store, 1), [])
+    written = write_epoch(store, 1)
+    assert store.newest() == (written, [])
