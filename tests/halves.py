@@ -31,6 +31,7 @@ HALVES = {
     "tests/connectors/test_kestrel_wire.py": Half.IN_TURN,
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
+    "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
     "tests/process/test_full_disk.py": Half.IN_TURN,
     "tests/process/test_heron.py::test_a_bolt_that_never_stays_up_fails_the_topology": Half.NEVER,
     "tests/process/test_overload.py::test_a_starved_stream_manager_is_not_killed": Half.NEVER,
