@@ -86,14 +86,14 @@ class EpochWriter(Thread):
     def __init__(self, store: CheckpointStore) -> None:
         super().__init__(name="epochs", daemon=True)
         self._store = store
-        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot]] = SimpleQueue()
+        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot] | None] = SimpleQueue()
         self._chain: list[TaskFile] = []
         self._asked = self._done = 0
         self.saved = SavedEpoch()
 
     def put(self, epoch: int, snapshot: TaskSnapshot) -> None:
-        """Write this soon; never waits."""
-        if not self.is_alive():
+        """Write this soon, unless it is closed; never waits."""
+        if self.ident is None:
             self.start()
         self._asked += 1
         self._snapshots.put((epoch, snapshot))
@@ -107,10 +107,13 @@ class EpochWriter(Thread):
 
     def run(self) -> None:
         """The thread's work."""
-        while True:
-            epoch, snapshot = self._snapshots.get()
-            self.saved = self._write(epoch, snapshot)
+        while (asked := self._snapshots.get()) is not None:
+            self.saved = self._write(*asked)
             self._done += 1
+
+    def close(self) -> None:
+        """End the thread, when it has written what it was given; never waits."""
+        self._snapshots.put(None)
 
     def _write(self, epoch: int, snapshot: TaskSnapshot) -> SavedEpoch:
         try:
@@ -151,6 +154,7 @@ class TaskEpochs:
     def go_to(self, generation: Generation) -> None:
         """All go back."""
         self.generation, self.needs_restore, self._begun = generation, False, False
+        self._writer.close()
         self._writer = EpochWriter(self._store)
 
     @property

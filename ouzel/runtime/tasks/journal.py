@@ -18,7 +18,7 @@ import errno
 import json
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -129,8 +129,7 @@ class FileJournal(MemoryJournal):
             os.close(former)
 
     def _rewritten(self) -> int:
-        fresh = self._path.with_suffix(".new")
-        fresh.write_bytes(b"".join(map(_line, self._cuts)))
+        fresh = _write_beside(self._path, self._cuts)
         file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         fresh.rename(self._path)
         return file
@@ -138,9 +137,14 @@ class FileJournal(MemoryJournal):
 
 def copy_pins(old: Path, new: Path) -> None:
     """Begin a journal with where partitions began that say so of themselves (see PinnedReader), as another has noted it."""
-    fresh = new.with_suffix(".new")
-    fresh.write_bytes(b"".join(_line(cut) for cut in _read(old) if cut.is_pin))
-    fresh.rename(new)
+    _write_beside(new, [cut for cut in _read(old) if cut.is_pin]).rename(new)
+
+
+def _write_beside(path: Path, cuts: Iterable[BatchBoundaries]) -> Path:
+    """The file of these that is to be renamed to `path`."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(b"".join(map(_line, cuts)))
+    return fresh
 
 
 def _line(cut: BatchBoundaries) -> bytes:
