@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ouzel.errors import OuzelError, QueryError
+from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.job import Job, connector_traits, draw_seed, load, load_text, mark_sides, with_settings
 from ouzel.runtime.run import Handle
 
@@ -33,6 +33,9 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
     """
     if not job.topology.components:
         raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    if engine != "heron" and job.settings.delivery.publishes:
+        told = f"'delivery' = 'effectively-once' is kept by topologies of processes, and not by --engine {engine}"
+        raise NotSupported(told, instead="leave --engine out, or SET 'delivery' = 'at-least-once'", about=("SET", "delivery"))
     if engine == "spark":
         from ouzel.spark.streaming import start_structured
 

@@ -160,4 +160,5 @@ def sink_traits(writes: Writes) -> SinkTraits:
         changes_by=writes.changes_by,
         replaces=writes.replaces,
         merged=writes.merged,
+        publishes=bool(writes.publisher),
     )

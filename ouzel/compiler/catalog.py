@@ -81,6 +81,7 @@ class SinkTraits:
         replaces: called with the WITH options; whether a row takes the place of the one that has its key, even where none changes.
         merged: called with the WITH options; by which aggregate each column is added to that of the row that has its key; empty if a
             table does not add up.
+        publishes: the rows of an epoch can be made visible all at once, and once.
     """
 
     alone: bool
@@ -90,6 +91,7 @@ class SinkTraits:
     changes_by: tuple[str, str] | None = None
     replaces: Callable[[Mapping[str, str]], bool] = lambda options: False
     merged: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda options: {}
+    publishes: bool = False
 
 
 def load_named(path: str) -> Any:

@@ -74,6 +74,18 @@ class WithdrawingWriter(Protocol):
 
 
 @runtime_checkable
+class StagingWriter(Protocol):
+    """A writer whose rows become visible when the epoch is kept that they belong to."""
+
+    def on_kept(self, epoch: int) -> None:
+        """Epochs up to this one are kept; returns when their rows are visible.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason.
+        """
+
+
+@runtime_checkable
 class InstantWriter(Protocol):
     """A writer that may wait for nothing."""
 

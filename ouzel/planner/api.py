@@ -32,7 +32,7 @@ from ouzel.compiler.types import (
 )
 from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
-from ouzel.planner.epochs import check_epochs
+from ouzel.planner.epochs import check_epochs, with_own_interval
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
@@ -333,7 +333,7 @@ class TopologyBuilder:
     """Wires spouts and bolts into a Topology."""
 
     def __init__(self, name: str, settings: Settings | None = None) -> None:
-        self.name, self.settings = name, settings or Settings()
+        self.name, self.settings = name, with_own_interval(settings or Settings())
         self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], _Declarer, Resources]] = []
 
     def set_spout(

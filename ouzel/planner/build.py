@@ -5,12 +5,12 @@ from __future__ import annotations
 from ouzel.compiler.plan import UNBOUNDED, Program, Scan, Sink, scans_in
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut_components, keep_sinks
-from ouzel.planner.epochs import check_epochs
+from ouzel.planner.epochs import check_epochs, with_own_interval
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
 from ouzel.planner.keeping import NOTHING, find_kept
 from ouzel.planner.rules import optimise
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.settings import Delivery, Settings
+from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Input, Output, Topology
 
 
@@ -27,6 +27,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
         QueryError: a hint speaks of nothing, or would break the answer; a sink flushes more rarely than its sources wait for acks.
         NotSupported: a node cannot read the changes that it would be given.
     """
+    settings = with_own_interval(settings)
     best = optimise(program, filters)
     _check_changelogs(Dag(best.sinks))
     if settings.forgets:
@@ -79,7 +80,7 @@ def _check_asked(dag: Dag) -> None:
 def _check_flush(sink: Sink, settings: Settings) -> None:
     """A batch is acked when its sink has flushed it; a source that does not wait that long sends it again, and again."""
     interval = dict(sink.options).get("flush.interval.ms", "0")
-    if settings.delivery is Delivery.AT_LEAST_ONCE and int(interval) >= settings.ack_timeout_ms:
+    if settings.delivery.tracks and int(interval) >= settings.ack_timeout_ms:
         raise QueryError(
             f"table '{sink.table}' is flushed every 'flush.interval.ms' = {interval}, and what is not acked after 'ack.timeout.ms' = "
             f"{settings.ack_timeout_ms} is sent again",

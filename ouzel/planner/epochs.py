@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ouzel.compiler.plan import scans_in
+from ouzel.compiler.plan import Sink, scans_in
 from ouzel.errors import NotSupported
 from ouzel.planner.settings import UNSET, Delivery, Settings
 from ouzel.planner.topology import Component, Topology
@@ -15,7 +15,14 @@ _WITHOUT = "leave the setting out: a task that dies then loses what it kept, and
 
 
 INTERVAL_MS = 10_000
-"""Of a submitted topology, if nobody has set another."""
+"""Of a topology that is submitted, or effectively once, if nobody has set another."""
+
+
+def with_own_interval(settings: Settings) -> Settings:
+    """The settings with epochs, if the delivery needs some and nobody has said how often."""
+    if settings.delivery.publishes and settings.checkpoint_interval_ms == UNSET:
+        return replace(settings, checkpoint_interval_ms=INTERVAL_MS)
+    return settings
 
 
 def with_epochs(topology: Topology) -> Topology:
@@ -37,8 +44,11 @@ def check_epochs(components: Iterable[Component], settings: Settings) -> None:
         NotSupported: a component cannot go back to an epoch.
     """
     if not settings.has_epochs:
+        if settings.delivery.publishes:
+            told = "'checkpoint.interval.ms' = '0' turns epochs off, and 'effectively-once' publishes rows with them"
+            raise NotSupported(told, instead="leave the setting out, or write how often", about=_SETTING)
         return
-    if settings.delivery is not Delivery.AT_LEAST_ONCE:
+    if settings.delivery is Delivery.AT_MOST_ONCE:
         told = f"'delivery' = '{settings.delivery.value}' promises nothing of what is on its way, so no state is kept in epochs"
         raise NotSupported(told, instead="SET 'delivery' = 'at-least-once'", about=_SETTING)
     if "://" in settings.checkpoint_path:
@@ -48,6 +58,8 @@ def check_epochs(components: Iterable[Component], settings: Settings) -> None:
         raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
     for component in components:
         _check_component(component)
+        if settings.delivery.publishes and component.chain and isinstance(component.chain[-1], Sink):
+            _check_sink(component.chain[-1])
 
 
 def _check_component(component: Component) -> None:
@@ -58,3 +70,10 @@ def _check_component(component: Component) -> None:
         if scan.traits.by_token or not scan.traits.kept:
             told = f"table '{scan.table}' ({scan.connector}) cannot be read again from an epoch on: what it has given is gone"
             raise NotSupported(told, instead=_WITHOUT, about=_SETTING)
+
+
+def _check_sink(sink: Sink) -> None:
+    if not (sink.traits.publishes or sink.traits.returned):
+        told = f"table '{sink.table}' ({sink.connector}) cannot show the rows of an epoch all at once, and each of them once"
+        way_out = "SET 'delivery' = 'at-least-once', or write to a table that can (docs/delivery.md#effectively-once)"
+        raise NotSupported(told, instead=way_out, about=("SET", "delivery"))

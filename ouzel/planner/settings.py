@@ -33,6 +33,17 @@ class Delivery(Enum):
 
     AT_MOST_ONCE = "at-most-once"
     AT_LEAST_ONCE = "at-least-once"
+    EFFECTIVELY_ONCE = "effectively-once"
+
+    @property
+    def tracks(self) -> bool:
+        """Whether rows that are on their way are acked, and sent again."""
+        return self is not Delivery.AT_MOST_ONCE
+
+    @property
+    def publishes(self) -> bool:
+        """Whether sinks stage their rows, and publish them with the epoch that they belong to."""
+        return self is Delivery.EFFECTIVELY_ONCE
 
 
 class StateLoss(Enum):
@@ -67,7 +78,8 @@ class Settings:
     """Limits and choices of a run. The key of a field in SQL and on the command line is its name with dots for underscores.
 
     Attributes:
-        delivery: at-least-once (XOR acks, replay) or at-most-once (no acks).
+        delivery: at-least-once (XOR acks, replay), at-most-once (no acks), or effectively-once (each epoch's rows appear in the sinks once,
+            when the epoch is kept). See docs/delivery.md.
         parallelism: tasks of a component that no hint speaks of.
         containers: containers besides the topology master's; 0 means enough that each has at most 8 instances.
         container_cpu: most cores of one container, its own processes included; 0 sets no limit.
@@ -102,7 +114,7 @@ class Settings:
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
         checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
             0 keeps none, and such a task loses what it kept. If it is not set, a submitted topology that can go back to an epoch keeps one
-            every 10 s, and a run keeps none. See docs/delivery.md#epochs.
+            every 10 s, and so does one that is effectively-once; another run keeps none. See docs/delivery.md#epochs.
         checkpoint_path: folder (relative to the query's file) of a topology's epochs; if empty they are in the job directory. On Spark,
             folder or URI of offsets and state, from which the next run goes on; if empty none is kept.
         seed: of the simulator and of every choice at random; 0 draws one.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from ouzel.planner.settings import Delivery
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.recording.record import Loss
 from ouzel.runtime.protocol.messages import Event
@@ -28,7 +27,7 @@ class Losses:
         tasks = topology.tasks()
         numbers = Counter(task.component for task in tasks)
         self._places = {task.id: (task.component, task.index, numbers[task.component]) for task in tasks}
-        self._tracked = topology.settings.delivery is Delivery.AT_LEAST_ONCE
+        self._tracked = topology.settings.delivery.tracks
         self._told: Counter[tuple[str, str, int | None]] = Counter()
         self._found: list[_Open] = []
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-EPOCHS, TASKS = "epochs", "tasks"
-"""The folders of manifests and of tasks' files."""
+EPOCHS, TASKS, STAGED = "epochs", "tasks", "staged"
+"""The folders of manifests, of tasks' files, and of rows that are to be published."""
 
 _DIGITS, _COUNT_DIGITS = 20, 4
 _LONGER = "x"
@@ -44,6 +44,11 @@ def epoch_of_task_file(name: str) -> int | None:
     """The epoch that a task's file was written in; None if no task's file has such a name."""
     found = _TASK_FILE.fullmatch(name)
     return epoch_of(found["epoch"]) if found else None
+
+
+def staged_name(component: str, index: int) -> str:
+    """The folder of a sink's task in that of staged rows."""
+    return f"{_in_names(component)}.{index}"
 
 
 def partial_name(epoch: int, token: str) -> str:

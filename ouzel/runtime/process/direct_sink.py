@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from ouzel.connectors.writing import SinkWriter
-from ouzel.runtime.process.sink_thread import carry_out_mark
-from ouzel.runtime.protocol.messages import Flush, MarkEpoch, Write
+from ouzel.runtime.process.sink_thread import SinkOrder, carry_out_mark, publish_up_to
+from ouzel.runtime.protocol.messages import KeepUpTo, MarkEpoch, Write
 
 
 class DirectSink:
@@ -18,16 +18,20 @@ class DirectSink:
     def __init__(self, writer: SinkWriter, done: Callable[[], None]) -> None:
         self._writer, self._done = writer, done
         self._flushed: list[int] = []
+        self.published = -1
 
     def start(self) -> None:
         """There is no thread."""
 
-    def put(self, order: Write | Flush | MarkEpoch) -> None:
+    def put(self, order: SinkOrder) -> None:
         """Carry it out."""
         if isinstance(order, Write):
             self._writer.write(order.batch_id, order.frame)
         elif isinstance(order, MarkEpoch):
             carry_out_mark(self._writer, order)
+        elif isinstance(order, KeepUpTo):
+            publish_up_to(self._writer, order)
+            self.published = order.epoch
         else:
             self._writer.flush()
             self._flushed.append(order.number)

@@ -131,6 +131,7 @@ class TaskEpochs:
     Attributes:
         generation: in which its machine runs, or is to run.
         taken: the newest epoch that it has taken a snapshot for.
+        published: the newest epoch up to which all that its sink was given is visible; without a sink, the newest that it knows to be kept.
         needs_restore: whether it must wait until all go back.
     """
 
@@ -143,7 +144,7 @@ class TaskEpochs:
         last = LastRun.read(self._path)
         self._begun = last.generation == self.generation.number
         self.needs_restore = last.keeps and self._begun
-        self.taken = 0
+        self.taken = self.published = 0
         self._writer = EpochWriter(self._store)
 
     @property
@@ -154,6 +155,7 @@ class TaskEpochs:
     def go_to(self, generation: Generation) -> None:
         """All go back."""
         self.generation, self.needs_restore, self._begun = generation, False, False
+        self.published = 0
         self._writer.close()
         self._writer = EpochWriter(self._store)
 

@@ -36,6 +36,7 @@ from ouzel.runtime.protocol.messages import (
     Finished,
     Flush,
     Instruction,
+    KeepUpTo,
     MarkEpoch,
     Message,
     Send,
@@ -87,6 +88,7 @@ class Instance:
         self._incarnation = incarnation
         self._asked = wire_pb2.PhysicalPlan()
         self._rested_in = 0
+        self._told_of = -1
         self._pace = Pace(time.monotonic)
         self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
         self._rhythm, self._polls = Rhythm(self._pace), Polls()
@@ -162,7 +164,7 @@ class Instance:
         self._machine = None
         if self._sink is not None and not self._sink.abandon():
             leave(1)
-        self._sink = None
+        self._sink, self._told_of = None, -1
         machine.close()
         if self._offsets is not None:
             self._offsets.close()
@@ -286,6 +288,7 @@ class Instance:
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
         self._take_snapshot_if_due(machine)
+        self._tell_of_published()
         if machine.paused != self._rested_in:
             self._rested_in = machine.paused
             self._rhythm.report_at_once()
@@ -304,6 +307,14 @@ class Instance:
         else:
             write()
         self._rhythm.report_at_once()
+
+    def _tell_of_published(self) -> None:
+        """Up to which epoch what came to this task is visible."""
+        epochs = self._pasts.epochs
+        published = self._asked.kept if self._sink is None else max(self._sink.published, 0)
+        if epochs is not None and published > epochs.published:
+            epochs.published = published
+            self._rhythm.report_at_once()
 
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
         assert self._offsets is not None
@@ -347,6 +358,7 @@ class Instance:
         self._asked = plan
         if plan.kept:
             machine.on_epoch_kept()
+        self._publish(plan.kept)
         if plan.pause:
             machine.deactivate(plan.pause, now)
         else:
@@ -355,6 +367,12 @@ class Instance:
         if plan.version != self._reporter.plan:
             self._reporter.plan = plan.version
             self._rhythm.hurry()
+
+    def _publish(self, kept: int) -> None:
+        """Have the sink publish what is kept; once told of each epoch."""
+        if self._sink is not None and kept > self._told_of:
+            self._told_of = kept
+            self._sink.put(KeepUpTo(kept))
 
     def _carry_out(self, instructions: Sequence[Instruction]) -> None:
         buffers: list[memoryview] = []

@@ -8,30 +8,15 @@ from __future__ import annotations
 
 import os
 import struct
-import zlib
-from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
+
+from ouzel.runtime.checkpoints.records import Record, pack_record
 
 ROWS, IDS, MARK, BEGIN, ROLL_BACK = 1, 2, 3, 4, 5
 """Kinds of records. MARK: its id is the epoch, its body the epoch that is kept; BEGIN and ROLL_BACK: the body is a PartState."""
-
-_HEAD = struct.Struct("<4sIQQI")
-_MAGIC = b"OZR1"
-
-
-class PartRecord(NamedTuple):
-    """One record: `end` is the offset behind it."""
-
-    kind: int
-    id: int
-    body: bytes
-    end: int
-
 
 class KeptPart(NamedTuple):
     """One file. They are in order."""
@@ -63,16 +48,10 @@ class PartState(NamedTuple):
         return pack_record(kind, 0, np.array([self.generation, *marks], np.int64).tobytes())
 
     @classmethod
-    def of(cls, record: PartRecord) -> PartState:
+    def of(cls, record: Record) -> PartState:
         """What the record says."""
         generation, *marks = np.frombuffer(record.body, np.int64).tolist()
         return cls(generation, {marks[at]: Spot(*marks[at + 1 : at + 3]) for at in range(0, len(marks), 3)})
-
-
-def pack_record(kind: int, number: int, body: bytes) -> bytes:
-    """A record's bytes."""
-    check = zlib.crc32(body, zlib.crc32(struct.pack("<IQ", kind, number)))
-    return _HEAD.pack(_MAGIC, kind, number, len(body), check) + body
 
 
 def pack_mark(epoch: int, kept: int) -> bytes:
@@ -80,28 +59,9 @@ def pack_mark(epoch: int, kept: int) -> bytes:
     return pack_record(MARK, epoch, struct.pack("<q", kept))
 
 
-def kept_epoch(record: PartRecord) -> int:
+def kept_epoch(record: Record) -> int:
     """The epoch that a MARK says is kept."""
     return int.from_bytes(record.body, "little")
-
-
-def records_in(part: Path, start: int = 0) -> Iterator[PartRecord]:
-    """The whole records of a part from an offset on; it ends where one is not whole, or not yet.
-
-    Raises:
-        FileNotFoundError: the part is gone.
-    """
-    with part.open("rb") as file:
-        file.seek(start)
-        while len(head := file.read(_HEAD.size)) == _HEAD.size:
-            magic, kind, number, length, check = _HEAD.unpack(head)
-            if magic != _MAGIC or file.tell() + length > os.fstat(file.fileno()).st_size:
-                return
-            body = file.read(length)
-            if len(body) < length or zlib.crc32(body, zlib.crc32(struct.pack("<IQ", kind, number))) != check:
-                return
-            start += _HEAD.size + length
-            yield PartRecord(kind, number, body, start)
 
 
 def kept_parts_of(folder: Path) -> list[KeptPart]:
@@ -132,15 +92,3 @@ def write_kept_part(path: Path, text: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def to_bytes(frame: pl.DataFrame) -> bytes:
-    """The body of ROWS."""
-    text = BytesIO()
-    frame.write_ipc_stream(text, compression="lz4", compat_level=pl.CompatLevel.newest())
-    return text.getvalue()
-
-
-def to_frame(body: bytes) -> pl.DataFrame:
-    """The rows of such a body."""
-    return pl.read_ipc_stream(BytesIO(body))

@@ -23,9 +23,10 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
+from ouzel.runtime.checkpoints.records import Record, pack_record, records_in, to_bytes, to_frame
 from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.process import kept_parts as parts
-from ouzel.runtime.process.kept_parts import KeptPart, PartRecord, PartState, Spot, kept_parts_of, part_path, records_in
+from ouzel.runtime.process.kept_parts import KeptPart, PartState, Spot, kept_parts_of, part_path
 from ouzel.runtime.protocol.cluster.since_mark import SinceMark
 
 PART_BYTES = 16 << 20
@@ -62,7 +63,7 @@ class ResultKeeper:
         with self._open_file():
             if batch_id in self._seen:
                 return
-            self._append(parts.pack_record(parts.ROWS, batch_id % (1 << 64), parts.to_bytes(frame)))
+            self._append(pack_record(parts.ROWS, batch_id % (1 << 64), to_bytes(frame)))
             self._seen[batch_id] = None
             if os.fstat(self._file).st_size > self._part_bytes:
                 self._begin_part()
@@ -136,7 +137,7 @@ class ResultKeeper:
             return
         self._open(known[-1].number, end)
 
-    def _on_record(self, part: KeptPart, record: PartRecord) -> None:
+    def _on_record(self, part: KeptPart, record: Record) -> None:
         match record.kind:
             case parts.ROWS:
                 self._seen[record.id] = None
@@ -204,7 +205,7 @@ class ResultKeeper:
             return
         folded = [last, *since] if last else since
         records = (record for part in folded for record in records_in(part.path))
-        if frames := [parts.to_frame(record.body) for record in records if record.kind == parts.ROWS]:
+        if frames := [to_frame(record.body) for record in records if record.kind == parts.ROWS]:
             self._fold(frames, folded[-1].number)
             for part in known:
                 if last and part < last:
@@ -213,8 +214,8 @@ class ResultKeeper:
     def _fold(self, frames: list[pl.DataFrame], number: int) -> None:
         """Make a part of what all up to this one add up to."""
         ids = np.array([one % (1 << 64) for one in self._seen], np.uint64).tobytes()
-        text = parts.pack_record(parts.IDS, 0, ids) + parts.pack_record(
-            parts.ROWS, 0, parts.to_bytes(net_changes(frames))
+        text = pack_record(parts.IDS, 0, ids) + pack_record(
+            parts.ROWS, 0, to_bytes(net_changes(frames))
         )
         if self._state.generation >= 0:
             text = PartState(self._state.generation, {0: Spot(0, 0)}).pack(parts.BEGIN) + text
@@ -273,13 +274,13 @@ class KeptResults:
                     yield from self._take(task, record)
             self._places[task] = place, offset
 
-    def _take(self, folder: Path, record: PartRecord) -> Iterator[pl.DataFrame]:
+    def _take(self, folder: Path, record: Record) -> Iterator[pl.DataFrame]:
         since = self._since.setdefault(folder.parent, SinceMark())
         task = int(folder.name.partition("-")[2])
         rows: pl.DataFrame | None = None
         match record.kind:
             case parts.ROWS:
-                rows = since.on_rows(task, parts.to_frame(record.body))
+                rows = since.on_rows(task, to_frame(record.body))
             case parts.MARK:
                 since.on_mark(task, record.id, parts.kept_epoch(record))
             case parts.BEGIN:

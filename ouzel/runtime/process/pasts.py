@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ouzel.connectors.writing import MarkedWriter
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.checkpoints.names import STAGED
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.process.offset_writer import OffsetWriter
@@ -101,6 +102,7 @@ class Pasts:
             FoundInFiles(job.home),
             restored,
             self.epochs is not None and self.epochs.generation.restore > 0,
+            job.checkpoints / STAGED,
         )
         machine = make_task(task, context)
         machine.counts.restored |= self.epochs is not None and self.epochs.begins_anew

@@ -7,32 +7,41 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Condition, Thread
 
-from ouzel.connectors.writing import MarkedWriter, SinkWriter
+from ouzel.connectors.writing import MarkedWriter, SinkWriter, StagingWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import now_ms
-from ouzel.runtime.protocol.messages import Flush, MarkEpoch, Write
+from ouzel.runtime.protocol.messages import Flush, KeepUpTo, MarkEpoch, Write
 
 WAITING_BYTES_MAX = 16 << 20
 """With more than this handed over and not written, the task takes in nothing more."""
 
 _FAREWELL_S = 0.5
 
+SinkOrder = Write | Flush | MarkEpoch | KeepUpTo
+"""What a sink is given to do, in order."""
+
 
 class SinkThread(Thread):
-    """Carries out Write and Flush in order. `done` is called, from this thread, when there is something to `take`."""
+    """Carries out orders one after the other. `done` is called, from this thread, when there is something to `take`.
+
+    Attributes:
+        busy_since: when it began what it does now; infinite if it does nothing.
+        published: the newest epoch up to which what it was given is visible; -1 before it was told of any.
+    """
 
     def __init__(self, writer: SinkWriter, done: Callable[[], None]) -> None:
         super().__init__(name="sink", daemon=True)
         self._writer, self._done = writer, done
-        self._orders: SimpleQueue[Write | Flush | MarkEpoch | None] = SimpleQueue()
+        self._orders: SimpleQueue[SinkOrder | None] = SimpleQueue()
         self._flushed: SimpleQueue[int] = SimpleQueue()
         self._waiting = 0.0
         self._room = Condition()
         self._failed: Exception | None = None
         self._abandoned = False
         self.busy_since = math.inf
+        self.published = -1
 
-    def put(self, order: Write | Flush | MarkEpoch) -> None:
+    def put(self, order: SinkOrder) -> None:
         """To be carried out soon; never waits."""
         if isinstance(order, Write):
             with self._room:
@@ -72,7 +81,7 @@ class SinkThread(Thread):
             self.busy_since = math.inf
             self._done()
 
-    def _carry_out(self, order: Write | Flush | MarkEpoch) -> None:
+    def _carry_out(self, order: SinkOrder) -> None:
         if isinstance(order, Flush):
             self._writer.flush()
             self._flushed.put(order.number)
@@ -80,6 +89,11 @@ class SinkThread(Thread):
             return
         if isinstance(order, MarkEpoch):
             carry_out_mark(self._writer, order)
+            return
+        if isinstance(order, KeepUpTo):
+            publish_up_to(self._writer, order)
+            self.published = order.epoch
+            self._done()
             return
         self._writer.write(order.batch_id, order.frame)
         with self._room:
@@ -103,3 +117,9 @@ def carry_out_mark(writer: SinkWriter, mark: MarkEpoch) -> None:
     if isinstance(writer, MarkedWriter):
         writer.mark(mark.epoch, mark.kept)
     mark.then()
+
+
+def publish_up_to(writer: SinkWriter, order: KeepUpTo) -> None:
+    """Have a writer that stages publish what is kept; what others wrote is visible."""
+    if isinstance(writer, StagingWriter):
+        writer.on_kept(order.epoch)

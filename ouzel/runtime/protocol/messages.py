@@ -166,6 +166,12 @@ class MarkEpoch(NamedTuple):
     then: Callable[[], None]
 
 
+class KeepUpTo(NamedTuple):
+    """Order to a sink: epochs up to this one are kept, and may be published; 0: none is yet."""
+
+    epoch: int
+
+
 class Place(NamedTuple):
     """Where a successor of a task reads on in a partition, and the newest event time (us) of the rows before that.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from ouzel.planner.settings import Delivery, Settings
+from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.counts import COUNTS, TaskCounts, count_of
 from ouzel.runtime.observe.histogram import bucket_of
@@ -140,7 +140,7 @@ class TaskSetup:
     @property
     def tracked(self) -> bool:
         """Whether batches are held until they are acked."""
-        return self.settings.delivery is Delivery.AT_LEAST_ONCE
+        return self.settings.delivery.tracks
 
 
 class TaskMachine:

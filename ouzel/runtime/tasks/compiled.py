@@ -11,13 +11,15 @@ import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
-from ouzel.connectors import open_sink, open_source, reads_of
+from ouzel.connectors import open_publisher, open_sink, open_source, reads_of
 from ouzel.connectors.base import Reads
 from ouzel.connectors.reading import Source, SourceRequest
 from ouzel.connectors.shedding import Shedding
 from ouzel.connectors.writing import SinkRequest, SinkWriter
-from ouzel.planner.settings import BadRecordPolicy, Delivery
+from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Component, Task
+from ouzel.runtime.checkpoints.names import staged_name
+from ouzel.runtime.checkpoints.staged import StagedWriter
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
@@ -74,7 +76,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         ways,
         beside_us,
         _shedder(scan.table, reads.sheds(options), context),
-        replays=settings.delivery is Delivery.AT_LEAST_ONCE,
+        replays=settings.delivery.tracks,
         find=_finder(component.name, reads, options, source, context),
         goes_on=context.goes_on,
         queue_incarnation=setup.incarnation if scan.traits.by_token else None,
@@ -149,7 +151,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         tasks=tasks,
         again=context.incarnation > 0,
         weight=WEIGHT,
-        tracked=context.topology.settings.delivery is Delivery.AT_LEAST_ONCE,
+        tracked=context.topology.settings.delivery.tracks,
     )
 
 
@@ -188,7 +190,12 @@ def _writer(sink: Sink, task: Task, context: TaskContext) -> SinkWriter:
         return ResultWriter(context.results)
     topology = context.topology
     request = sink_request(sink, context.directory, topology.name, task.index, topology.settings.run)
-    return open_sink(sink.connector, replace(request, notes=context.notes, again=context.incarnation > 0))
+    request = replace(request, notes=context.notes, again=context.incarnation > 0, component=task.component)
+    if not topology.settings.delivery.publishes:
+        return open_sink(sink.connector, request)
+    assert context.staged is not None, "rows are staged in the folder of checkpoints"
+    publisher = open_publisher(sink.connector, request)
+    return StagedWriter(publisher, context.staged / staged_name(task.component, task.index), sink.table)
 
 
 def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:

@@ -59,6 +59,7 @@ class TaskContext:
         shell: what it may ask of whoever runs it.
         found: the partitions that all tasks of the run see alike.
         restored: what it goes on from, if that is an epoch and it begins there: a whole snapshot of it, and the changes after that.
+        staged: where rows wait for their epoch, in a folder for each sink's task.
         goes_on: whether it, or a task before it, began at an epoch: what a source says of a run before is nothing to it.
     """
 
@@ -75,3 +76,4 @@ class TaskContext:
     found: FoundOnce = field(default_factory=FoundInMemory)
     restored: Sequence[TaskSnapshot] = ()
     goes_on: bool = False
+    staged: Path | None = None

@@ -24,6 +24,9 @@ from ouzel.runtime.wire import wire_pb2
 DRAIN_LIMIT_MS = 60_000.0
 """An epoch in which the topology does not come to rest, or is not written, for so long is given up, and the next one is tried."""
 
+AGAIN_MS = 1_000.0
+"""A last epoch that must be kept, and could not be, is tried again so long after it began."""
+
 
 class Generation(NamedTuple):
     """How often the topology went back, and to which epoch it went last; 0 is its beginning."""
@@ -75,6 +78,7 @@ class _Task:
     incarnation: int = -1
     generation: int = -1
     taken: int = 0
+    published: int = 0
     files: wire_pb2.EpochFiles | None = None
 
 
@@ -86,10 +90,16 @@ class EpochsMachine:
         everyone: all tasks.
         started_from: the generation of the topology, as it is stored.
         kept: the newest epoch that is kept.
+        publishes: whether the topology may end only when all is published: then the last epoch is tried until it is kept.
     """
 
     def __init__(
-        self, interval_ms: float, everyone: frozenset[int], started_from: Generation = Generation(), kept: int = 0
+        self,
+        interval_ms: float,
+        everyone: frozenset[int],
+        started_from: Generation = Generation(),
+        kept: int = 0,
+        publishes: bool = False,
     ) -> None:
         self.is_on = interval_ms > 0
         self.generation, self.restore = started_from
@@ -100,7 +110,7 @@ class EpochsMachine:
         self.phase = Phase.IDLE
         self._problem = ""
         self._has_given_up = False
-        self._interval_ms, self._newest = interval_ms, kept
+        self._interval_ms, self._newest, self._publishes = interval_ms, kept, publishes
         self._tasks = {task: _Task() for task in everyone}
         self._due_ms: float | None = None
         self._since_ms = 0.0
@@ -116,6 +126,7 @@ class EpochsMachine:
         if report.incarnation > task.incarnation:
             task = self._tasks[report.task] = _Task(report.incarnation)
         task.generation, task.taken = max(task.generation, report.generation), max(task.taken, report.taken)
+        task.published = max(task.published, report.published)
         self._newest = max(self._newest, report.taken)
         if report.epoch_failed:
             self._on_not_written(report)
@@ -187,8 +198,11 @@ class EpochsMachine:
 
     @property
     def is_last_kept(self) -> bool:
-        """Whether the epoch of the last pause is kept, or cannot be."""
-        return self._last > 0 and self.phase is Phase.IDLE
+        """Whether the epoch of the last pause is kept, or cannot be; where rows are published with it, whether all are."""
+        is_over = self._last > 0 and self.phase is Phase.IDLE
+        if not self._publishes:
+            return is_over
+        return is_over and all(task.published >= self._last for task in self._tasks.values())
 
     @property
     def all_are_there(self) -> bool:
@@ -204,8 +218,8 @@ class EpochsMachine:
         return all(task.taken >= self.number for task in self._tasks.values())
 
     def _begin_if_due(self, now_ms: float, runs: bool, version: int, last_pause: int) -> bool:
-        is_last = last_pause > 0 and not self.is_last_kept
-        is_due = self._due_ms is not None and runs and now_ms >= self._due_ms
+        is_last = last_pause > 0 and not self._is_last_taken(now_ms)
+        is_due = not last_pause and self._due_ms is not None and runs and now_ms >= self._due_ms
         if not self.all_are_there or not (is_last or is_due):
             return False
         self._newest += 1
@@ -214,6 +228,12 @@ class EpochsMachine:
         self._move(Phase.DRAINING)
         self.pause, self._last = last_pause if is_last else version, self.number if is_last else 0
         return True
+
+    def _is_last_taken(self, now_ms: float) -> bool:
+        """Whether the last epoch was taken, and is not to be tried again now."""
+        if not self._publishes:
+            return self.is_last_kept
+        return self._last > 0 and (self.kept >= self._last or now_ms < self._since_ms + AGAIN_MS)
 
     def _is_written(self, task: _Task) -> bool:
         return task.files is not None and task.files.epoch == self.number

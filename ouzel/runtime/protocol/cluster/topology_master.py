@@ -85,7 +85,11 @@ class TopologyMasterMachine:
         self._ending = Ending(self._sinks, self._everyone, settings.hang_timeout_ms)
         self._reports: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _parse_request(execution_state)
-        self.epochs = EpochsMachine(settings.checkpoint_interval_ms, self._everyone, started_from, kept)
+        self._publishes = settings.delivery.publishes
+        self._is_over = False
+        self.epochs = EpochsMachine(
+            settings.checkpoint_interval_ms, self._everyone, started_from, kept, self._publishes
+        )
         self.state = RunState.STARTING
         self.reason = ""
 
@@ -121,18 +125,21 @@ class TopologyMasterMachine:
     def on_tick(self, now_ms: float) -> list[MasterInstruction]:
         """Some time has passed: an epoch may be due, or a step of one."""
         runs = self.state is RunState.RUNNING and not self._pause
-        last_pause = self._pause if self._draining and not self.has_ended else 0
+        last_pause = 0 if self.has_ended else self._find_last_pause()
         moved = self.epochs.on_tick(now_ms, runs, self.version + 1, last_pause)
         if problem := self.epochs.take_problem():
             self._totals.tell("epoch-failed", problem)
         return self._announce(now_ms) if moved else []
 
     def on_epoch_kept(self, epoch: int, now_ms: float) -> list[MasterInstruction]:
-        """This epoch is whole. Tasks hear of the first one, for sources may commit from then on, and of the others with the next plan."""
-        first = not self.epochs.kept
+        """This epoch is whole. Tasks hear of the first one, for sources may commit from then on, and of the others with the next plan.
+
+        Sinks that publish with epochs hear of each one at once.
+        """
+        tells = not self.epochs.kept or self._publishes
         self.epochs.on_kept(epoch)
         self._move_on(now_ms)
-        return self._announce(now_ms) if first else [TellClients()]
+        return self._announce(now_ms) if tells else [TellClients()]
 
     def on_epoch_lost(self, epoch: int, reason: str) -> list[MasterInstruction]:
         """This epoch cannot be made whole."""
@@ -150,6 +157,7 @@ class TopologyMasterMachine:
         for problem in problems:
             self._totals.tell("epoch-failed", problem)
         self.epochs.on_found(generation)
+        self._is_over = False
         if self.epochs.in_vain > IN_VAIN_MAX:
             told = f"all tasks went back to epoch {generation.restore} {IN_VAIN_MAX} times, and no other was kept in between"
             self.state, self.reason = RunState.FAILED, f"{told}: {self.epochs.lost}; see its log for why it dies"
@@ -242,6 +250,12 @@ class TopologyMasterMachine:
         status.back_pressure = any(manager.slow for manager in managers)
         return status
 
+    def _find_last_pause(self) -> int:
+        """The pause in which the topology is to end: the one that was asked for, or, where the last rows are published at its end, one more."""
+        if self._draining:
+            return self._pause
+        return self.version + 1 if self._is_over and self._publishes else 0
+
     def _announce(self, now_ms: float) -> list[MasterInstruction]:
         """A new plan for everyone, although the members are the same: each task answers it with a report."""
         self._membership.version += 1
@@ -255,8 +269,10 @@ class TopologyMasterMachine:
         failed = self._totals.failed or next((one.failed for one in self._reports.values() if one.failed), "")
         if failed:
             self.state, self.reason = RunState.FAILED, failed
-        elif self._ending.is_over(self._totals, now_ms):
-            self.state = RunState.FINISHED
+        elif self._is_over or self._ending.is_over(self._totals, now_ms):
+            self._is_over = True
+            if not self._publishes or self.epochs.is_last_kept:
+                self.state = RunState.FINISHED
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
             if not self._draining:
                 self.state = RunState.PAUSED

@@ -1,0 +1,209 @@
+"""Rows that wait on disk until the epoch that they belong to is kept, and are then published: effectively once.
+
+A sink's task appends what it is given to one file. A mark seals the file under the number of its epoch; once that epoch is kept, the rows
+are published with its number, and the file is removed. (Late commit: no transaction of a server stays open for as long as an epoch takes.)
+
+Invariants:
+
+- A snapshot is written after the mark, so whoever goes on from an epoch finds all rows up to it here, or published.
+- Nothing is published before its epoch is kept; so all that a roll back takes away is still here, and is removed.
+- A publisher makes rows and number visible together; so a death between publishing and removing publishes nothing twice.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.connectors.writing import EpochPublisher
+from ouzel.errors import ConnectorError
+from ouzel.runtime.checkpoints.names import epoch_name, epoch_of
+from ouzel.runtime.checkpoints.records import pack_record, records_in, to_bytes, to_frame
+
+_ROWS, _END = 1, 2
+"""Kinds of records. The last of a sealed file is an _END, whose number is that of the records before it."""
+
+_AGAIN_S = 0.2
+
+_SEALED = ".sealed"
+
+
+class StagedWriter:
+    """A SinkWriter that stages what it is given.
+
+    Args:
+        publisher: makes whole epochs visible.
+        folder: of this task, which its successors find again.
+        table: that is written, for messages.
+    """
+
+    flush_interval_ms, flush_rows = 20, 100_000
+
+    def __init__(self, publisher: EpochPublisher, folder: Path, table: str) -> None:
+        self._publisher, self._folder, self._table = publisher, folder, table
+        self._open = folder / "open.rows"
+        self._file = -1
+        self._seen: set[int] = set()
+        self._published: int | None = None
+
+    def roll_back(self, epoch: int, generation: int) -> None:
+        """Remove what came after this epoch, unless that is done for this generation; then know what is staged.
+
+        Raises:
+            ConnectorError: the folder cannot be read or written.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if generation > self._read_generation():
+                for path in [path for sealed, path in self._sealed().items() if sealed > epoch]:
+                    path.unlink()
+                self._open.unlink(missing_ok=True)
+                self._write_generation(generation)
+            self._begin()
+        except OSError as error:
+            raise self._make_error(error) from error
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Stage a batch, when there is room for it. One that comes again, since a task before this one had it, is here already.
+
+        Raises:
+            ConnectorError: the disk fails.
+        """
+        number = batch_id % (1 << 64)
+        if frame.height and number not in self._seen:
+            self._append(pack_record(_ROWS, number, to_bytes(frame)))
+            self._seen.add(number)
+
+    def flush(self) -> None:
+        """All is in a file, which outlives this process; a machine that goes down takes all tasks back to an epoch."""
+
+    def mark(self, epoch: int, kept: int) -> None:
+        """Seal what was staged since the last mark: it is on disk when this returns. At a mark all is acked, so nothing of it comes again.
+
+        Raises:
+            ConnectorError: the disk fails.
+        """
+        if not self._seen:
+            return
+        self._append(pack_record(_END, len(self._seen), b""))
+        self._when_there_is_room(lambda: os.fdatasync(self._file))
+        self._when_there_is_room(lambda: name_synced(self._open, self._folder / f"{epoch_name(epoch)}{_SEALED}"))
+        self._when_there_is_room(self._begin)
+
+    def on_kept(self, epoch: int) -> None:
+        """Publish all up to an epoch; told before any is kept, it fences whoever published for this task before.
+
+        Raises:
+            ConnectorError: it cannot be published, or more is published than the topology could go back to.
+        """
+        if self._published is None:
+            self._published = self._publisher.last_published()
+            if self._published > epoch:
+                raise ConnectorError(
+                    f"table '{self._table}': epoch {self._published} is published, and the topology went back to epoch {epoch}, for no "
+                    "later one can be read: the rows between would be written twice; start a run anew, with another table or 'checkpoint.path'"
+                )
+        for sealed, path in self._sealed().items():
+            if sealed > epoch:
+                break
+            if sealed > self._published:
+                self._check(path)
+                self._publisher.publish(sealed, _Frames(path))
+                self._published = sealed
+            path.unlink()
+
+    def close(self) -> None:
+        """Let go; what is staged stays."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+        self._publisher.close()
+
+    def _begin(self) -> None:
+        """Go on in the open file, behind the last record that is whole."""
+        end, self._seen = 0, set()
+        with suppress(FileNotFoundError):
+            for record in records_in(self._open):
+                if record.kind == _ROWS:
+                    end = record.end
+                    self._seen.add(record.id)
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.ftruncate(self._file, end)
+
+    def _append(self, text: bytes) -> None:
+        def write() -> None:
+            size, written = os.fstat(self._file).st_size, 0
+            try:
+                while written < len(text):
+                    written += os.write(self._file, text[written:])
+            except OSError:
+                os.ftruncate(self._file, size)
+                raise
+
+        self._when_there_is_room(write)
+
+    def _when_there_is_room(self, do: Callable[[], object]) -> None:
+        """Do it; on a full disk, again and again: whoever sends rows waits meanwhile, as for any sink that stands still."""
+        while True:
+            try:
+                do()
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise self._make_error(error) from error
+            time.sleep(_AGAIN_S)
+
+    def _sealed(self) -> dict[int, Path]:
+        """What is sealed, by epoch, oldest first."""
+        names = (name for name in os.listdir(self._folder) if name.endswith(_SEALED))
+        found = ((epoch_of(name.removesuffix(_SEALED)), self._folder / name) for name in names)
+        return dict(sorted((epoch, path) for epoch, path in found if epoch is not None))
+
+    def _check(self, path: Path) -> None:
+        """See that a sealed file is as it was sealed; nothing of one that is not may become visible.
+
+        Raises:
+            ConnectorError: it is damaged.
+        """
+        count, ended = 0, -1
+        for record in records_in(path):
+            count, ended = count + (record.kind == _ROWS), record.id if record.kind == _END else -1
+        if ended != count:
+            raise ConnectorError(
+                f"table '{self._table}': the rows that are to be published from {path} are torn or damaged; go on from an epoch before "
+                f"{epoch_of(path.stem)} with 'ouzel checkpoint fork'"
+            )
+
+    def _read_generation(self) -> int:
+        with suppress(FileNotFoundError, ValueError):
+            return int((self._folder / "generation").read_text())
+        return -1
+
+    def _write_generation(self, generation: int) -> None:
+        fresh = self._folder / "generation.new"
+        fresh.write_text(str(generation))
+        sync(fresh)
+        name_synced(fresh, self._folder / "generation")
+
+    def _make_error(self, error: OSError) -> ConnectorError:
+        return ConnectorError(f"rows of table '{self._table}' cannot be staged in {self._folder}: {error.strerror}")
+
+
+class _Frames:
+    """The frames of a sealed file, each time they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return (to_frame(record.body) for record in records_in(self._path) if record.kind == _ROWS)
+
