@@ -133,6 +133,8 @@ def _connector(connector: Connector) -> str:
             f"The sink takes {', '.join(connector.writes.modes)}; it is written by {connector.writes.writers.value}."
         )
         facts.append(f"When a batch comes again after a crash {connector.writes.delivery.value}.")
+    if connector.writes and connector.writes.publisher:
+        facts.append("It can be written [effectively once](delivery.md#effectively-once).")
     if connector.extra:
         facts.append(f'Needs `pip install "ouzel[{connector.extra}]"`.')
     keys = ", ".join(f"`{key}`" for key in (connector.reads.metadata if connector.reads else ()))

@@ -28,7 +28,7 @@ from ouzel.connectors.redis import CONNECTOR as REDIS
 from ouzel.connectors.redis.table import CONNECTOR as REDIS_TABLE
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.connectors.values import CONNECTOR as VALUES
-from ouzel.connectors.writing import SinkRequest, SinkWriter
+from ouzel.connectors.writing import EpochPublisher, SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 
 __all__ = [
@@ -136,6 +136,21 @@ def open_sink(connector: str, request: SinkRequest) -> SinkWriter:
     """
     writer: SinkWriter = load_function(connector, writes_of(connector, request.table).sink)(request)
     return writer
+
+
+def open_publisher(connector: str, request: SinkRequest) -> EpochPublisher:
+    """Open a table for writing whole epochs.
+
+    Raises:
+        ConnectorError: it refuses, cannot make rows visible effectively once, or lacks its pip extra.
+    """
+    path = writes_of(connector, request.table).publisher
+    if not path:
+        raise ConnectorError(
+            f"the connector '{connector}' of table '{request.table}' cannot be written effectively once"
+        )
+    publisher: EpochPublisher = load_function(connector, path)(request)
+    return publisher
 
 
 def open_keyed(connector: str, request: KeyedRequest) -> KeyedRows:

@@ -201,6 +201,8 @@ class Writes:
         spark: which of Spark's own writers writes it, by its name in WRITERS of `ouzel/spark/lowering/sinks.py`, or the import path of
             such a function (name of the frame, Sink) -> text; empty if the
             sink itself writes in a batch job too.
+        publisher: import path of a function taking a SinkRequest and giving an EpochPublisher, for rows that are to be visible effectively
+            once; empty if the sink cannot.
     """
 
     sink: str
@@ -212,6 +214,7 @@ class Writes:
     spark: str = ""
     replaces: Trait = never
     merged: Callable[[Options], Mapping[str, str]] = lambda options: {}
+    publisher: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -17,7 +17,8 @@ class SinkRequest:
 
     In mode merge rows are to be added to those of their `keys`. In mode retract weights are +1 and -1 (or sums of such). In mode upsert
     the runtime has consolidated the frame: for a key there is
-    one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place.
+    one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place,
+    and `component` one sink of the run from others that write to the same table.
     `again` says that the task has been started before in this run.
     """
 
@@ -33,6 +34,12 @@ class SinkRequest:
     run: str = ""
     again: bool = False
     notes: Path | None = None
+    component: str = ""
+
+    @property
+    def publisher(self) -> str:
+        """Whose epochs these are: of a task of a sink of a run. The next incarnation of the task has the same, and nobody else has it."""
+        return f"{self.run or self.name}-{self.component or self.table}-{self.task}"
 
 
 class SinkWriter(Protocol):
@@ -106,3 +113,35 @@ class MarkedWriter(Protocol):
 
         Called before anything is written.
         """
+
+
+@runtime_checkable
+class EpochPublisher(Protocol):
+    """An opened sink that makes whole epochs visible, one per task.
+
+    A thread of its own calls it, which may wait for as long as the world behind the sink takes. Epochs are numbers from 1 on. What has been
+    published is kept for each `SinkRequest.publisher`, so that another run, whose epochs begin at 1 too, is not taken for this one.
+    """
+
+    def last_published(self) -> int:
+        """The newest epoch whose rows are visible; 0 if none is.
+
+        Called before anything is published, and after each going back. Whoever published for this task before can publish no more: it is
+        fenced, and what it had begun and not finished never becomes visible.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason.
+        """
+
+    def publish(self, epoch: int, frames: Iterable[pl.DataFrame]) -> None:
+        """Make these rows visible, all or none, and the epoch's number with them.
+
+        `frames` are as SinkWriter.write gets them, in order, and may be iterated again after a failed try. Epochs come in growing order;
+        not each one comes. What can be tried again is tried again within, for as long as it takes.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason; nothing is visible then. Another publisher may have taken over.
+        """
+
+    def close(self) -> None:
+        """Let go of everything; what is not published stays invisible."""
