@@ -150,6 +150,7 @@ CONNECTOR = Connector(
         read_back=ReadBack(lambda options, run: f"{options['path']}/{parts_of(run)}*", "op"),
         changes_by=("changelog", "true"),
         spark="files",
+        publisher="ouzel.connectors.file.publisher:FilePublisher",
     ),
     check=_check,
     functions=("read_csv", "read_json", "read_parquet", "read_text"),

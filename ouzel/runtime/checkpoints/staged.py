@@ -44,13 +44,14 @@ class StagedWriter:
         table: that is written, for messages.
     """
 
-    flush_interval_ms, flush_rows = 20, 100_000
+    flush_interval_ms, flush_rows = 200, 100_000
 
     def __init__(self, publisher: EpochPublisher, folder: Path, table: str) -> None:
         self._publisher, self._folder, self._table = publisher, folder, table
         self._open = folder / "open.rows"
         self._file = -1
         self._seen: set[int] = set()
+        self._is_unsynced = False
         self._published: int | None = None
 
     def roll_back(self, epoch: int, generation: int) -> None:
@@ -80,9 +81,17 @@ class StagedWriter:
         if frame.height and number not in self._seen:
             self._append(pack_record(_ROWS, number, to_bytes(frame)))
             self._seen.add(number)
+            self._is_unsynced = True
 
     def flush(self) -> None:
-        """All is in a file, which outlives this process; a machine that goes down takes all tasks back to an epoch."""
+        """Have what is staged on disk: sources commit what is flushed, and a topology without state does not go back to an epoch.
+
+        Raises:
+            ConnectorError: the disk fails.
+        """
+        if self._is_unsynced:
+            self._when_there_is_room(lambda: os.fdatasync(self._file))
+            self._is_unsynced = False
 
     def mark(self, epoch: int, kept: int) -> None:
         """Seal what was staged since the last mark: it is on disk when this returns. At a mark all is acked, so nothing of it comes again.
@@ -93,7 +102,8 @@ class StagedWriter:
         if not self._seen:
             return
         self._append(pack_record(_END, len(self._seen), b""))
-        self._when_there_is_room(lambda: os.fdatasync(self._file))
+        self._is_unsynced = True
+        self.flush()
         self._when_there_is_room(lambda: name_synced(self._open, self._folder / f"{epoch_name(epoch)}{_SEALED}"))
         self._when_there_is_room(self._begin)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.exits import Death
 from ouzel.planner.topology import Task
-from ouzel.runtime.protocol.messages import Commit, Failed, Flush, Instruction, Message, Place, Write
+from ouzel.connectors.writing import StagingWriter
+from ouzel.runtime.protocol.messages import Commit, Failed, Flush, Instruction, KeepUpTo, Message, Place, Write
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
@@ -68,7 +69,7 @@ class TaskPast:
 class Host:
     """One task: its machine, what is kept for it over restarts, and when it next does what.
 
-    `due_ms` is when it next has something to do; None if that may have changed since it was found: whoever changes it says so. In the pause
+    `published` is the newest epoch up to which all that its sink was given is visible. `due_ms` is when it next has something to do; None if that may have changed since it was found: whoever changes it says so. In the pause
     `takes_in` it is to be snapshotted once it rests; at `rolls_back_at` it begins the next generation. One that is dead waits for that.
     """
 
@@ -82,9 +83,10 @@ class Host:
     starved_since_ms: float | None = None
     finished: bool = False
     commits: deque[tuple[float, Commit]] = field(default_factory=deque)
-    orders: deque[tuple[float, Write | Flush]] = field(default_factory=deque)
+    orders: deque[tuple[float, Write | Flush | KeepUpTo]] = field(default_factory=deque)
     sink_stalled_until: float = 0.0
     sink_refuses: bool = False
+    published: int = 0
     arriving: list[deque[OnItsWay]] = field(default_factory=list)
     takes_in: int = 0
     rolls_back_at: float = math.inf
@@ -157,6 +159,11 @@ class Host:
                 raise ConnectorError("no space left")
             if isinstance(order, Write):
                 writer.write(order.batch_id, order.frame)
+                return []
+            if isinstance(order, KeepUpTo):
+                if isinstance(writer, StagingWriter):
+                    writer.on_kept(order.epoch)
+                self.published = order.epoch
                 return []
             writer.flush()
         except OuzelError as error:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,7 +22,7 @@ from ouzel.errors import TopologyError
 from ouzel.exits import Death
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Send, Write
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.simulator.batching import random_batching
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
@@ -85,6 +86,8 @@ class World:
         self.generation = 0
         self.epochs = Epochs()
         self._restores = self.epochs.newest
+        self._last_epoch = 0
+        self._staged = TemporaryDirectory() if topology.settings.delivery.publishes else None
         self._abandons_at = math.inf
         self.after_epoch: list[Fault] = []
         self.takes_epochs = False
@@ -102,12 +105,22 @@ class World:
     def done(self) -> bool:
         """Whether everything that nobody reads from has finished, or the topology has stopped or failed."""
         stopped = self.stopping and self.at_rest
-        return bool(self.failed) or stopped or self.has_finished
+        return bool(self.failed) or stopped or (self.has_finished and self._is_published)
 
     @property
     def has_finished(self) -> bool:
         """Whether every task has handled all that there will ever be: also one that was started again when the sinks had it all."""
         return not self.rolls_back and all(host.finished for host in self.hosts.values())
+
+    @property
+    def _is_published(self) -> bool:
+        """Whether the last rows are, where they are published with epochs: with one that is taken when all have finished."""
+        if self._staged is None:
+            return True
+        last = self._last_epoch
+        return 0 < last <= self.epochs.newest.number and all(
+            host.published >= last for host in self.hosts.values() if host.machine.writer is not None
+        )
 
     def stop(self) -> None:
         """Stop cleanly: pause, and be over when everything has come to rest."""
@@ -180,6 +193,7 @@ class World:
         self.epochs.begin_anew()
         self._end_epoch()
         self.generation += 1
+        self._last_epoch = 0
         self._restores = self.epochs.newest
         self.happened.append(f"all go back to epoch {self._restores.number}")
         within_ms = self.random.choice([0.0, 10.0, 200.0, 2_000.0])
@@ -248,6 +262,7 @@ class World:
         if self.resumes_at is not None and self.now_ms >= self.resumes_at:
             self.activate()
         self._let_come()
+        self._take_last_epoch()
         hosts, self._due_ms = list[Host](), math.inf
         for host in self.hosts.values():
             due_ms = host.find_due() if host.due_ms is None else host.due_ms
@@ -273,6 +288,12 @@ class World:
             self._due_ms = min(self._due_ms, host.find_due())
         return False
 
+    def _take_last_epoch(self) -> None:
+        """Where rows are published with epochs, one is taken when all have finished; one that is abandoned is taken again."""
+        is_taken = 0 < self._last_epoch <= self.epochs.newest.number
+        if self._staged is not None and not is_taken and self.has_finished and self.take_epoch():
+            self._last_epoch = self.epochs.taking
+
     def rest(self) -> None:
         """There was nothing to do at this time: it passes until there may be."""
         due_ms = self._due_ms if self.resumes_at is None else min(self._due_ms, self.resumes_at)
@@ -292,6 +313,7 @@ class World:
             found=self._found,
             restored=past.restored,
             goes_on=past.generation > 0 and self._restores.number > 0,
+            staged=Path(self._staged.name) if self._staged is not None else None,
         )
         machine = make_task(task, setting)
         if self.epochs.newest.number:
@@ -303,7 +325,10 @@ class World:
             machine.deactivate(self.pause, self.now_ms)
         arriving = [messages for (_, destination), messages in self.links.items() if destination == task.id]
         takes_in = self.pause if self.epochs.taking and current and not self.epochs.has(task.id) else 0
-        return Host(task, machine, past, self.now_ms + TICK_MS, arriving=arriving, takes_in=takes_in)
+        host = Host(task, machine, past, self.now_ms + TICK_MS, arriving=arriving, takes_in=takes_in)
+        if machine.writer is not None and self._staged is not None:
+            host.orders.append((self.now_ms, KeepUpTo(self.epochs.newest.number)))
+        return host
 
     def _roll_back(self, host: Host) -> bool:
         if host.rolls_back_at > self.now_ms:
@@ -338,6 +363,8 @@ class World:
         self.epochs.complete()
         for host in self._hosts_of_now():
             host.machine.on_epoch_kept()
+            if host.machine.writer is not None and self._staged is not None:
+                self._order(host, KeepUpTo(self.epochs.newest.number))
         for fault in [*self.after_epoch, *([World.take_epoch] if self.takes_epochs else [])]:
             self.let_come_soon(fault)
         self.after_epoch.clear()
@@ -435,14 +462,18 @@ class World:
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
                     self.hosts[task].commits.append((due_ms, instruction))
                 case Write() | Flush():
-                    due = self.now_ms + self.random.random() * self.delay_ms
-                    self.hosts[task].orders.append((due, instruction))
+                    self._order(self.hosts[task], instruction)
                 case Event():
                     self.events.append(instruction)
                 case Finished():
                     self.hosts[task].finished = True
                 case Failed(reason):
                     self.failed = self.failed or reason
+
+
+    def _order(self, host: Host, order: Write | Flush | KeepUpTo) -> None:
+        host.due_ms = None
+        host.orders.append((self.now_ms + self.random.random() * self.delay_ms, order))
 
 
 _TARRIES, _WHOLE, _AS_FILES = 0.5, 0.3, 0.05
