@@ -35,7 +35,9 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
     if engine != "heron" and job.settings.delivery.publishes:
         told = f"'delivery' = 'effectively-once' is kept by topologies of processes, and not by --engine {engine}"
-        raise NotSupported(told, instead="leave --engine out, or SET 'delivery' = 'at-least-once'", about=("SET", "delivery"))
+        raise NotSupported(
+            told, instead="leave --engine out, or SET 'delivery' = 'at-least-once'", about=("SET", "delivery")
+        )
     if engine == "spark":
         from ouzel.spark.streaming import start_structured
 

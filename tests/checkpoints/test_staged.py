@@ -106,9 +106,10 @@ def test_what_is_published_is_not_published_again(tmp_path: Path, monkeypatch: p
     writer = opened(tmp_path, server)
     writer.write(1, rows(1))
     writer.mark(1, 0)
-    with monkeypatch.context() as patch, pytest.raises(Crash):
+    with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", die)
-        writer.on_kept(1)
+        with pytest.raises(Crash):
+            writer.on_kept(1)
     writer = opened(tmp_path, server)
     writer.on_kept(1)
     assert (server.rows, list(tmp_path.glob("*.sealed"))) == ([1], [])
@@ -128,7 +129,15 @@ def test_no_topology_goes_back_behind_what_is_published(tmp_path: Path) -> None:
         opened(tmp_path, server, epoch=1, generation=1).on_kept(1)
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-1], lambda text: text[:40], lambda text: b"", lambda text: text[:-50] + b"x" + text[-49:]])  # fmt: skip
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "its last byte is gone": lambda text: text[:-1],
+    "it is cut in the first record": lambda text: text[:40],
+    "it is empty": lambda text: b"",
+    "a byte is another": lambda text: text[:-50] + bytes([text[-50] ^ 1]) + text[-49:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
 def test_nothing_of_a_damaged_file_is_published(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     server = Server()
     writer = opened(tmp_path, server)
@@ -201,5 +210,16 @@ def plant_death(patch: pytest.MonkeyPatch, random: Random) -> None:
 
         return counted
 
-    for owner, name in ((staged.os, "write"), (staged.os, "fdatasync"), (staged.os, "ftruncate"), (staged, "name_synced"), (Path, "unlink"), (Server, "publish")):  # fmt: skip
+    for owner, name in MORTAL:
         patch.setattr(owner, name, mortal(getattr(owner, name)))
+
+
+MORTAL = (
+    (staged.os, "write"),
+    (staged.os, "fdatasync"),
+    (staged.os, "ftruncate"),
+    (staged, "name_synced"),
+    (Path, "unlink"),
+    (Server, "publish"),
+)
+"""What a process dies in."""

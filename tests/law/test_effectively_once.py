@@ -87,7 +87,9 @@ def written(sink: Sink) -> Sink:
     return replace(sink, table="shelf", connector="shelf", mode=mode, traits=sink_traits(SHELF.writes))
 
 
-def published_answer(case: Case, directory: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[pl.DataFrame, str]:
+def published_answer(
+    case: Case, directory: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[pl.DataFrame, str]:
     """What the shelf holds at the end, with batches, order, deaths and epochs drawn from the seed."""
     seed = zlib.crc32(f"{case.name} {seed}".encode())
     random = Random(seed)
@@ -100,7 +102,9 @@ def published_answer(case: Case, directory: Path, seed: int, monkeypatch: pytest
     shelf = Shelf()
     monkeypatch.setattr(sys.modules[__name__], "OPEN", shelf.open)
     run = simulate(topology, pack(topology), directory, seed=seed, faults=faults_with_epochs(random))
-    return folded(replace(job, program=program), shelf.frames), f"{dict(pairs)}, faults: {run.faults}, shown: {shelf.shown}"
+    return folded(
+        replace(job, program=program), shelf.frames
+    ), f"{dict(pairs)}, faults: {run.faults}, shown: {shelf.shown}"
 
 
 @pytest.mark.slow

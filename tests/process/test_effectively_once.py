@@ -92,7 +92,9 @@ def test_any_process_dies_and_each_row_is_written_once(often: Written, victim: s
 
 def test_a_query_that_ends_publishes_its_last_rows_before_it_says_so(tmp_path: Path) -> None:
     pl.DataFrame({"n": range(5_000)}).write_parquet(tmp_path / "ticks.parquet")
-    source = "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'file', 'path' = 'ticks.parquet', 'format' = 'parquet');"
+    source = (
+        "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'file', 'path' = 'ticks.parquet', 'format' = 'parquet');"
+    )
     made = Written(tmp_path, source + QUERY.partition(";")[2].replace("EMIT CHANGES", ""), interval_ms=600_000)
     try:
         wait_until(lambda: made.handle.wait(1.0), told=made.handle.status)

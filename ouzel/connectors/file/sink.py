@@ -59,7 +59,7 @@ class FileSink:
         folder, ledger, name = self._folder, self._ledger, self._name(digits(ids[0]))
         try:
             folder.check()
-            folder.write_hidden(name, pl.concat(frames, rechunk=False), lambda: ledger and ledger.note(ids))
+            folder.write_hidden(name, pl.concat(frames, rechunk=False), lambda: ledger.note(ids) if ledger else None)
             name_synced(folder.hidden(name), folder.path / name)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise folder.make_error(error) from None

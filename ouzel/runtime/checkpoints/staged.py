@@ -118,7 +118,7 @@ class StagedWriter:
             if self._published > epoch:
                 raise ConnectorError(
                     f"table '{self._table}': epoch {self._published} is published, and the topology went back to epoch {epoch}, for no "
-                    "later one can be read: the rows between would be written twice; start a run anew, with another table or 'checkpoint.path'"
+                    "later one can be read: the rows between would be written twice; start anew, with another table or 'checkpoint.path'"
                 )
         for sealed, path in self._sealed().items():
             if sealed > epoch:
@@ -216,4 +216,3 @@ class _Frames:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         return (to_frame(record.body) for record in records_in(self._path) if record.kind == _ROWS)
-

@@ -18,6 +18,7 @@ from ouzel.runtime.checkpoints.records import Record, pack_record
 ROWS, IDS, MARK, BEGIN, ROLL_BACK = 1, 2, 3, 4, 5
 """Kinds of records. MARK: its id is the epoch, its body the epoch that is kept; BEGIN and ROLL_BACK: the body is a PartState."""
 
+
 class KeptPart(NamedTuple):
     """One file. They are in order."""
 

@@ -214,9 +214,7 @@ class ResultKeeper:
     def _fold(self, frames: list[pl.DataFrame], number: int) -> None:
         """Make a part of what all up to this one add up to."""
         ids = np.array([one % (1 << 64) for one in self._seen], np.uint64).tobytes()
-        text = pack_record(parts.IDS, 0, ids) + pack_record(
-            parts.ROWS, 0, to_bytes(net_changes(frames))
-        )
+        text = pack_record(parts.IDS, 0, ids) + pack_record(parts.ROWS, 0, to_bytes(net_changes(frames)))
         if self._state.generation >= 0:
             text = PartState(self._state.generation, {0: Spot(0, 0)}).pack(parts.BEGIN) + text
         parts.write_kept_part(part_path(self._folder, number, is_fold=True), text)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ouzel.connectors.writing import MarkedWriter
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.checkpoints.names import STAGED
+from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.process.offset_writer import OffsetWriter

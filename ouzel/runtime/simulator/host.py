@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
+from ouzel.connectors.writing import StagingWriter
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.exits import Death
 from ouzel.planner.topology import Task
-from ouzel.connectors.writing import StagingWriter
 from ouzel.runtime.protocol.messages import Commit, Failed, Flush, Instruction, KeepUpTo, Message, Place, Write
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
@@ -69,8 +69,9 @@ class TaskPast:
 class Host:
     """One task: its machine, what is kept for it over restarts, and when it next does what.
 
-    `published` is the newest epoch up to which all that its sink was given is visible. `due_ms` is when it next has something to do; None if that may have changed since it was found: whoever changes it says so. In the pause
-    `takes_in` it is to be snapshotted once it rests; at `rolls_back_at` it begins the next generation. One that is dead waits for that.
+    `published` is the newest epoch up to which all that its sink was given is visible. `due_ms` is when it next has something to do; None
+    if that may have changed since it was found: whoever changes it says so. In the pause `takes_in` it is to be snapshotted once it rests;
+    at `rolls_back_at` it begins the next generation. One that is dead waits for that.
     """
 
     task: Task

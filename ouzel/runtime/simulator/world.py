@@ -470,7 +470,6 @@ class World:
                 case Failed(reason):
                     self.failed = self.failed or reason
 
-
     def _order(self, host: Host, order: Write | Flush | KeepUpTo) -> None:
         host.due_ms = None
         host.orders.append((self.now_ms + self.random.random() * self.delay_ms, order))

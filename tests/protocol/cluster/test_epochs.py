@@ -6,7 +6,15 @@ from random import Random
 
 import pytest
 
-from ouzel.runtime.protocol.cluster.epochs import DRAIN_LIMIT_MS, EpochsMachine, Generation, GoBack, KeepEpoch, Phase
+from ouzel.runtime.protocol.cluster.epochs import (
+    AGAIN_MS,
+    DRAIN_LIMIT_MS,
+    EpochsMachine,
+    Generation,
+    GoBack,
+    KeepEpoch,
+    Phase,
+)
 from ouzel.runtime.wire.wire_pb2 import EpochFile, EpochFiles, TaskReport
 
 TASKS = frozenset({1, 2, 3})
@@ -139,6 +147,31 @@ def test_in_the_last_pause_one_more_is_taken_whatever_the_time() -> None:
     machine.on_kept(1)
     assert machine.is_last_kept
     assert not machine.on_tick(2, False, 5, last_pause=5)
+
+
+def test_where_rows_are_published_the_last_one_is_over_when_all_are() -> None:
+    machine = epochs(publishes=True)
+    say(machine, *TASKS)
+    machine.on_tick(0, False, 5, last_pause=5)
+    say(machine, *TASKS, taken=1, saved=files(1))
+    machine.on_tick(1, False, 5, last_pause=5)
+    machine.on_kept(1)
+    say(machine, 1, 2, published=1)
+    assert not machine.is_last_kept
+    assert not machine.on_tick(60_000, True, 5, last_pause=5), "no other one is needed"
+    say(machine, 3, published=1)
+    assert machine.is_last_kept
+
+
+def test_where_rows_are_published_the_last_one_is_tried_until_it_is_kept() -> None:
+    machine = epochs(publishes=True)
+    say(machine, *TASKS)
+    machine.on_tick(0, False, 5, last_pause=5)
+    say(machine, 1, taken=1, saved=EpochFiles(epoch=1), epoch_failed="the disk is full")
+    assert machine.on_tick(1, False, 5, last_pause=5), "tasks hear that it is given up"
+    assert not machine.on_tick(AGAIN_MS - 1, False, 5, last_pause=5)
+    assert machine.on_tick(AGAIN_MS, False, 5, last_pause=5)
+    assert (machine.number, machine.is_last_kept) == (2, False)
 
 
 def test_a_topology_master_that_comes_up_anew_goes_on_counting() -> None:

@@ -179,8 +179,10 @@ def test_the_status_adds_up_containers_with_the_masters_own_first() -> None:
     assert machine.state is RunState.STARTING, "container 1 has not reported"
 
 
-def with_epochs(stored: bytes = b"", **given: object) -> TopologyMasterMachine:
-    topology = replace(numbers(Path()), settings=Settings(checkpoint_interval_ms=1_000))
+def with_epochs(
+    stored: bytes = b"", delivery: Delivery = Delivery.AT_LEAST_ONCE, **given: object
+) -> TopologyMasterMachine:
+    topology = replace(numbers(Path()), settings=Settings(delivery, checkpoint_interval_ms=1_000))
     return TopologyMasterMachine(Placement(topology, packed(topology, 2)), 100, stored, **given)  # type: ignore[arg-type]
 
 
@@ -238,6 +240,40 @@ def test_one_that_is_stopped_ends_when_its_last_epoch_is_kept() -> None:
     assert machine.state is RunState.RUNNING
     machine.on_epoch_kept(1, 40)
     assert machine.state is RunState.STOPPED
+
+
+def test_one_that_publishes_has_finished_when_a_last_epoch_is_published() -> None:
+    machine = with_epochs(delivery=Delivery.EFFECTIVELY_ONCE)
+    say(machine)
+    machine.on_tick(0)
+    say(machine, finished=True)
+    assert machine.state is RunState.RUNNING, "its last rows are not visible yet"
+    machine.on_tick(20)
+    assert machine.plan.epoch == 1
+    say(machine, finished=True, taken=1, saved=saved(1))
+    machine.on_tick(30)
+    assert SendPlan() in machine.on_epoch_kept(1, 40)
+    assert (machine.state, machine.plan.kept) == (RunState.RUNNING, 1)
+    say(machine, finished=True, taken=1, published=1)
+    assert machine.state is RunState.FINISHED
+
+
+def test_one_that_publishes_and_goes_back_at_its_end_has_not_finished() -> None:
+    machine = with_epochs(delivery=Delivery.EFFECTIVELY_ONCE)
+    say(machine)
+    machine.on_tick(0)
+    say(machine, finished=True)
+    say(machine, incarnation=1, needs_restore=True)
+    machine.on_gone_back(Generation(1, 0), [], 10)
+    say(machine, incarnation=2, generation=1)
+    machine.on_tick(20)
+    assert (machine.state, machine.plan.epoch) == (RunState.RUNNING, 0)
+
+
+def test_sinks_that_publish_hear_of_each_epoch_at_once() -> None:
+    machine = with_epochs(delivery=Delivery.EFFECTIVELY_ONCE, kept=3)
+    assert SendPlan() in machine.on_epoch_kept(4, 0)
+    assert SendPlan() not in with_epochs(kept=3).on_epoch_kept(4, 0)
 
 
 def test_all_go_back_in_a_plan_of_the_next_generation() -> None:

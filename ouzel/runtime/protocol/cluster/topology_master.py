@@ -251,7 +251,7 @@ class TopologyMasterMachine:
         return status
 
     def _find_last_pause(self) -> int:
-        """The pause in which the topology is to end: the one that was asked for, or, where the last rows are published at its end, one more."""
+        """The pause in which the topology is to end: the one that was asked for, or one in which the last rows are published."""
         if self._draining:
             return self._pause
         return self.version + 1 if self._is_over and self._publishes else 0
