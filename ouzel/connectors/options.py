@@ -214,7 +214,7 @@ ELSEWHERE = {
     "csv.allow-comments": "'bad.record' = 'skip', for a comment is no record",
     "sink.parallelism": "SET 'parallelism' = '...', or the hint /*+ PARALLELISM('table' = '...') */ in the query",
     "scan.parallelism": "SET 'parallelism' = '...', or the hint /*+ PARALLELISM('table' = '...') */ in the query",
-    "sink.delivery-guarantee": "SET 'delivery' = 'at-least-once' or 'at-most-once'",
+    "sink.delivery-guarantee": "SET 'delivery' = 'effectively-once', 'at-least-once' or 'at-most-once'",
     "scan.watermark.idle-timeout": "IDLE AFTER INTERVAL '30' SECOND behind WATERMARK FOR",
     "source.monitor-interval": "'follow' = 'true'",
 }

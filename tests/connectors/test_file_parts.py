@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_sink
-from ouzel.connectors.file import durable, ledger, parts
+from ouzel.connectors.file import durable, ledger
+from ouzel.connectors.file import parts as part_folder
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 from tests.effort import seeds
@@ -91,7 +92,7 @@ def test_wherever_the_task_dies_each_batch_is_written_once(
 ) -> None:
     random = Random(seed)
     for place, name in (
-        (parts, "sync"),
+        (part_folder, "sync"),
         (durable, "sync"),
         (ledger.PartLedger, "note"),
         (ledger.PartLedger, "_append"),
