@@ -32,6 +32,7 @@ HALVES = {
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
+    "tests/process/test_effectively_once.py": Half.IN_TURN,
     "tests/process/test_full_disk.py": Half.IN_TURN,
     "tests/process/test_heron.py::test_a_bolt_that_never_stays_up_fails_the_topology": Half.NEVER,
     "tests/process/test_overload.py::test_a_starved_stream_manager_is_not_killed": Half.NEVER,
@@ -48,6 +49,7 @@ HALVES = {
     "tests/spark/streaming/test_examples.py": Half.IN_TURN,
     # The same queries and aggregates on more engines.
     "tests/functions/test_aggregates_differential.py": Half.IN_TURN,
+    "tests/law/test_effectively_once.py::test_each_row_is_published_once": Half.IN_TURN,
     "tests/law/test_epochs.py::test_what_dies_comes_back_from_an_epoch": Half.IN_TURN,
     "tests/law/test_heron.py": Half.IN_TURN,
     "tests/law/test_nexmark.py::test_spark_agrees_with_duckdb": Half.IN_TURN,
@@ -70,6 +72,7 @@ ALONE = (
     "tests/law/test_kafka_outage.py",
     "tests/law/test_kafka_restart.py",
     "tests/law/test_kills.py",
+    "tests/process/test_effectively_once.py",
     "tests/process/test_epochs.py",
     "tests/process/test_epochs_kafka.py",
     "tests/process/test_full_disk.py",

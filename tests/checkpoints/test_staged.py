@@ -84,6 +84,40 @@ def test_a_batch_that_comes_again_to_a_successor_is_staged_once(tmp_path: Path) 
     assert server.rows == [1, 2]
 
 
+def test_a_batch_that_is_published_is_known_when_it_comes_again(tmp_path: Path) -> None:
+    """A source that dies before its offsets are committed sends it again, to this task or to its successor."""
+    server = Server()
+    writer = opened(tmp_path, server)
+    for epoch in (1, 2, 3):
+        writer.write(epoch, rows(epoch))
+        writer.mark(epoch, 0)
+        writer.on_kept(epoch)
+        for again in range(1, epoch + 1):
+            writer.write(again, rows(again))
+        writer = opened(tmp_path, server)
+        for again in range(1, epoch + 1):
+            writer.write(again, rows(again))
+    writer.mark(4, 3)
+    writer.on_kept(4)
+    assert server.rows == [1, 2, 3]
+
+
+def test_only_so_many_ids_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staged, "REMEMBERED", 10)
+    server = Server()
+    writer = opened(tmp_path, server)
+    for epoch in range(1, 200):
+        writer.write(epoch, rows(epoch))
+        writer.mark(epoch, epoch - 1)
+        writer.on_kept(epoch)
+    assert (tmp_path / "ids").stat().st_size < 2_000
+    writer = opened(tmp_path, server)
+    writer.write(195, rows(195))
+    writer.mark(200, 199)
+    writer.on_kept(200)
+    assert server.rows == list(range(1, 200))
+
+
 def test_a_roll_back_removes_what_came_after_the_epoch_once_a_generation(tmp_path: Path) -> None:
     server = Server()
     writer = opened(tmp_path, server)

@@ -99,6 +99,8 @@ def published_answer(
     program = replace(job.program, sinks=(*others, written(last)))
     filters = frozenset(name for name, connector in connector_traits(directory).items() if connector.filters)
     topology = plan_topology(program, job.settings.updated(pairs), job.topology.name, filters)
+    if topology.settings.containers > len(topology.tasks()):
+        topology = replace(topology, settings=replace(topology.settings, containers=1))
     shelf = Shelf()
     monkeypatch.setattr(sys.modules[__name__], "OPEN", shelf.open)
     run = simulate(topology, pack(topology), directory, seed=seed, faults=faults_with_epochs(random))

@@ -8,6 +8,8 @@ Invariants:
 - A snapshot is written after the mark, so whoever goes on from an epoch finds all rows up to it here, or published.
 - Nothing is published before its epoch is kept; so all that a roll back takes away is still here, and is removed.
 - A publisher makes rows and number visible together; so a death between publishing and removing publishes nothing twice.
+- A source that is started again sends batches again whose offsets were not committed yet, also those of epochs that are published. So the
+  ids of batches are known for longer than their rows.
 """
 
 from __future__ import annotations
@@ -15,20 +17,22 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.connectors.file.ledger import REMEMBERED
 from ouzel.connectors.writing import EpochPublisher
 from ouzel.errors import ConnectorError
 from ouzel.runtime.checkpoints.names import epoch_name, epoch_of
 from ouzel.runtime.checkpoints.records import pack_record, records_in, to_bytes, to_frame
 
-_ROWS, _END = 1, 2
-"""Kinds of records. The last of a sealed file is an _END, whose number is that of the records before it."""
+_ROWS, _END, _IDS = 1, 2, 3
+"""Kinds of records. The last of a sealed file is an _END, whose number is that of the records before it. The body of _IDS are ids."""
 
 _AGAIN_S = 0.2
 
@@ -48,9 +52,10 @@ class StagedWriter:
 
     def __init__(self, publisher: EpochPublisher, folder: Path, table: str) -> None:
         self._publisher, self._folder, self._table = publisher, folder, table
-        self._open = folder / "open.rows"
+        self._open, self._ids = folder / "open.rows", folder / "ids"
         self._file = -1
-        self._seen: set[int] = set()
+        self._seen: dict[int, None] = {}
+        self._count = 0
         self._is_unsynced = False
         self._published: int | None = None
 
@@ -66,6 +71,7 @@ class StagedWriter:
                 for path in [path for sealed, path in self._sealed().items() if sealed > epoch]:
                     path.unlink()
                 self._open.unlink(missing_ok=True)
+                self._ids.unlink(missing_ok=True)
                 self._write_generation(generation)
             self._begin()
         except OSError as error:
@@ -80,7 +86,8 @@ class StagedWriter:
         number = batch_id % (1 << 64)
         if frame.height and number not in self._seen:
             self._append(pack_record(_ROWS, number, to_bytes(frame)))
-            self._seen.add(number)
+            self._seen[number] = None
+            self._count += 1
             self._is_unsynced = True
 
     def flush(self) -> None:
@@ -94,18 +101,18 @@ class StagedWriter:
             self._is_unsynced = False
 
     def mark(self, epoch: int, kept: int) -> None:
-        """Seal what was staged since the last mark: it is on disk when this returns. At a mark all is acked, so nothing of it comes again.
+        """Seal what was staged since the last mark: it is on disk when this returns.
 
         Raises:
             ConnectorError: the disk fails.
         """
-        if not self._seen:
+        if not self._count:
             return
-        self._append(pack_record(_END, len(self._seen), b""))
+        self._append(pack_record(_END, self._count, b""))
         self._is_unsynced = True
         self.flush()
         self._when_there_is_room(lambda: name_synced(self._open, self._folder / f"{epoch_name(epoch)}{_SEALED}"))
-        self._when_there_is_room(self._begin)
+        self._when_there_is_room(self._open_file)
 
     def on_kept(self, epoch: int) -> None:
         """Publish all up to an epoch; told before any is kept, it fences whoever published for this task before.
@@ -127,6 +134,7 @@ class StagedWriter:
                 self._check(path)
                 self._publisher.publish(sealed, _Frames(path))
                 self._published = sealed
+            self._when_there_is_room(lambda path=path: self._remember(path))  # type: ignore[misc]
             path.unlink()
 
     def close(self) -> None:
@@ -137,17 +145,39 @@ class StagedWriter:
         self._publisher.close()
 
     def _begin(self) -> None:
-        """Go on in the open file, behind the last record that is whole."""
-        end, self._seen = 0, set()
+        """Know which batches are here, or were; go on in the open file, behind the last record that is whole."""
+        known = [_read_ids(path) for path in (self._ids, *self._sealed().values())]
+        self._seen = dict.fromkeys([number for ids in known for number in ids][-REMEMBERED:])
+        self._open_file()
+        if self._ids.exists():
+            self._rewrite_ids()
+
+    def _open_file(self) -> None:
+        """Begin the open file, or go on in it."""
+        end, self._count = 0, 0
         with suppress(FileNotFoundError):
             for record in records_in(self._open):
                 if record.kind == _ROWS:
-                    end = record.end
-                    self._seen.add(record.id)
+                    end, self._count = record.end, self._count + 1
+                    self._seen[record.id] = None
         if self._file >= 0:
             os.close(self._file)
         self._file = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._file, end)
+
+    def _remember(self, path: Path) -> None:
+        """Keep the ids of a sealed file, which is to be removed; forget the oldest when there are many."""
+        ids = _read_ids(path)
+        with self._ids.open("ab") as file:
+            file.write(_pack_ids(ids))
+        if self._ids.stat().st_size > 16 * REMEMBERED + len(self._seen):
+            self._rewrite_ids()
+
+    def _rewrite_ids(self) -> None:
+        self._seen = dict.fromkeys(list(self._seen)[-REMEMBERED:])
+        fresh = self._folder / "ids.new"
+        fresh.write_bytes(_pack_ids(list(self._seen)))
+        fresh.rename(self._ids)
 
     def _append(self, text: bytes) -> None:
         def write() -> None:
@@ -216,3 +246,19 @@ class _Frames:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         return (to_frame(record.body) for record in records_in(self._path) if record.kind == _ROWS)
+
+
+def _read_ids(path: Path) -> list[int]:
+    """The ids of batches that a file holds, oldest first; none of a file that is not there."""
+    found = list[int]()
+    with suppress(FileNotFoundError):
+        for record in records_in(path):
+            if record.kind == _ROWS:
+                found.append(record.id)
+            elif record.kind == _IDS:
+                found += np.frombuffer(record.body, np.uint64).tolist()
+    return found
+
+
+def _pack_ids(ids: Sequence[int]) -> bytes:
+    return pack_record(_IDS, 0, np.array(ids, np.uint64).tobytes())
