@@ -5,7 +5,7 @@ What is added to a row is added column by column, by the aggregate that `'merge'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -175,6 +175,19 @@ class GatheringWriter:
     def close(self) -> None:
         """Let go."""
         self._close()
+
+
+def gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[list[pl.DataFrame]]:
+    """Frames in lists of about so many rows, in their order."""
+    waiting: list[pl.DataFrame] = []
+    for frame in frames:
+        if frame.height:
+            waiting.append(frame)
+        if sum(part.height for part in waiting) >= rows:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
 
 
 def merge_rows(request: KeyedRequest, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

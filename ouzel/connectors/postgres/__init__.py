@@ -57,11 +57,16 @@ CONNECTOR = Connector(
             kind="boolean",
         ),
         Option("added.table", "Where the ids of batches are noted; it is made if it is not there.", "ouzel_added"),
+        Option(
+            "epochs.table",
+            "Where epochs are noted that are written [effectively once](delivery.md#effectively-once); it is made if it is not there.",
+            "ouzel_epochs",
+        ),
         Option("connect.timeout.ms", "How long to wait for a server that does not answer.", "5000", kind="integer"),
     ),
     writes=Writes(
         "ouzel.connectors.postgres.sink:open_postgres", ("append", "upsert", "merge"), Writers.MANY, SinkDelivery.IDEMPOTENT,
-        replaces=always, merged=merged_columns,
+        replaces=always, merged=merged_columns, publisher="ouzel.connectors.postgres.publisher:PostgresPublisher",
     ),
     extra="postgres",
     check=_check,

@@ -41,10 +41,16 @@ _Answer = TypeVar("_Answer")
 class PostgresServer:
     """Where the database is, and how to greet it; messages name host, port and database, and no secret.
 
-    `prepare` is called with each new connection, inside a transaction.
+    `prepare` is called with each new connection, inside a transaction. `application` is the name that the server's views show.
     """
 
-    def __init__(self, options: TableOptions, directory: Path, prepare: Callable[[PostgresConnection], None]) -> None:
+    def __init__(
+        self,
+        options: TableOptions,
+        directory: Path,
+        prepare: Callable[[PostgresConnection], None],
+        application: str = "ouzel",
+    ) -> None:
         url = urlsplit(options.text("url"))
         database, password = unquote(url.path.strip("/")), options.get("password")
         self.name = f"{url.hostname}:{url.port or _PORT}/{database}"
@@ -58,7 +64,7 @@ class PostgresServer:
             "password": resolve_secrets("password", password) if password else None,
             "sslmode": options.text("tls.mode"),
             "connect_timeout": max(2, ceil(options.integer("connect.timeout.ms") / 1000)),  # libpq takes no less
-            "application_name": "ouzel",
+            "application_name": application,
             "options": "-c timezone=UTC",
             **{name: str(directory / path) for option, name in _SECRETS.items() if (path := options.get(option))},
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import polars as pl
@@ -14,9 +15,22 @@ from ouzel.connectors.postgres.table import PostgresTable
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 
+Put = Callable[[PostgresConnection, list[pl.DataFrame]], None]
+"""What writes frames, in a transaction of the connection."""
+
 
 def open_postgres(request: SinkRequest) -> SinkWriter:
     """What writes such a table: row by row, or adding up.
+
+    Raises:
+        ConnectorError: the server does not answer, or has no such table.
+    """
+    table, put = open_table(request)
+    return GatheringWriter(lambda batches: table.write(batches, put), table.close)
+
+
+def open_table(request: SinkRequest, application: str = "ouzel") -> tuple[PostgresTable, Put]:
+    """The table, and what writes its rows.
 
     Raises:
         ConnectorError: the server does not answer, or has no such table.
@@ -27,14 +41,13 @@ def open_postgres(request: SinkRequest) -> SinkWriter:
             f"table '{request.table}' has no column '{unknown[0]}' for 'key.fields'; it has {', '.join(request.columns)}"
         )
     if request.mode == "merge":
-        table = PostgresTable(keyed_request(request, keys))
-        return GatheringWriter(table.merge, table.close)
+        table = PostgresTable(keyed_request(request, keys), application)
+        return table, table.add
     given = KeyedRequest(
         request.table, request.options, request.columns, keys, request.directory, {}, True, writer_of(request), request.again
     )  # fmt: skip
-    table = PostgresTable(given)
-    rows = PostgresRows(table, replace(request, keys=keys))
-    return GatheringWriter(lambda batches: table.write(batches, rows.put), table.close)
+    table = PostgresTable(given, application)
+    return table, PostgresRows(table, replace(request, keys=keys)).put
 
 
 class PostgresRows:

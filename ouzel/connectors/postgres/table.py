@@ -6,7 +6,7 @@ Rows go in columns: as CSV by COPY into a temporary table of the connection, fro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 from psycopg import sql
@@ -19,13 +19,14 @@ from ouzel.connectors.postgres.client import PostgresConnection, PostgresServer
 from ouzel.connectors.postgres.types import check_kept, type_name
 from ouzel.errors import ConnectorError
 
+_Answer = TypeVar("_Answer")
 _ROWS = sql.Identifier("ouzel_rows")
 _FORGET_EVERY = 1_000
 
 _NOTE = ""
 """The writer of the note that says what a table adds up."""
 
-_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('ouzel'))"
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('ouzel'))"
 """IF NOT EXISTS fails where two come at once."""
 
 _LEDGER = """CREATE TABLE IF NOT EXISTS {} (
@@ -51,16 +52,17 @@ _ADDED = {
 class PostgresTable:
     """See keyed.KeyedRows. `write` takes rows in any other way, too."""
 
-    def __init__(self, request: KeyedRequest) -> None:
+    def __init__(self, request: KeyedRequest, application: str = "ouzel") -> None:
         self._options = TableOptions(CONNECTOR, request.options)
         self._request = request
-        self._name = sql.Identifier(*self._options.text("table").split("."))
+        self.name = self._options.text("table")
+        self._name = sql.Identifier(*self.name.split("."))
         self._ledger = sql.Identifier(*self._options.text("added.table").split("."))
         self._kinds = {name: type_name(request.table, name, kind) for name, kind in request.columns.items()}
         self._columns = sql.SQL(", ").join(map(sql.Identifier, request.columns))
         self._keys = sql.SQL(", ").join(map(sql.Identifier, request.keys))
         self._flushes = 0
-        self._server = PostgresServer(self._options, request.directory, self._prepare)
+        self._server = PostgresServer(self._options, request.directory, self._prepare, application)
         if not request.again:
             try:
                 self._server.greet()
@@ -73,10 +75,10 @@ class PostgresTable:
     def _prepare(self, connection: PostgresConnection) -> None:
         """Make what a connection needs, and see that the table is what it was."""
         if self._options.flag("create"):
-            connection.execute(_ONE_AT_A_TIME)
+            connection.execute(ONE_AT_A_TIME)
             connection.execute(self._creation())
         if self._request.writes:
-            connection.execute(_ONE_AT_A_TIME)
+            connection.execute(ONE_AT_A_TIME)
             connection.execute(sql.SQL(_LEDGER).format(self._ledger))
             connection.execute(sql.SQL(_TEMPORARY).format(_ROWS, self._columns, self._name))
             check_kept(
@@ -86,7 +88,7 @@ class PostgresTable:
 
     def _check(self, connection: PostgresConnection) -> None:
         """See that the table adds up what it did, or note what it adds up."""
-        place = [self._options.text("table"), _NOTE]
+        place = [self.name, _NOTE]
         known = connection.execute("SELECT to_regclass(%s)", [self._options.text("added.table")]).fetchone()
         if not self._request.merged_by or known == (None,):
             return
@@ -119,7 +121,11 @@ class PostgresTable:
         return pl.DataFrame(rows, schema=dict(self._request.columns), orient="row")
 
     def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
-        self.write(batches, self._merge)
+        self.write(batches, self.add)
+
+    def transact(self, work: Callable[[PostgresConnection], _Answer]) -> _Answer:
+        """What comes of the work, done in one transaction; see PostgresServer.run."""
+        return self._server.run(work)
 
     def write(
         self, batches: Mapping[str, pl.DataFrame], put: Callable[[PostgresConnection, list[pl.DataFrame]], None]
@@ -140,14 +146,15 @@ class PostgresTable:
             sql.SQL(
                 "INSERT INTO {} (store, writer, batch) SELECT %s, %s, * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING RETURNING batch"
             ).format(self._ledger),
-            [self._options.text("table"), self._request.writer, list(batches)],
+            [self.name, self._request.writer, list(batches)],
         )
         fresh = {batch for (batch,) in noted.fetchall()}
         frames = [rows for batch, rows in batches.items() if batch in fresh]
         if frames:
             put(connection, frames)
 
-    def _merge(self, connection: PostgresConnection, frames: list[pl.DataFrame]) -> None:
+    def add(self, connection: PostgresConnection, frames: list[pl.DataFrame]) -> None:
+        """Add rows to those of their keys."""
         by = self._request.merged_by
         changes = [(name, _added(name, aggregate, self._name, self._kinds[name])) for name, aggregate in by.items()]
         self.insert(connection, merge_rows(self._request, frames), changes)
@@ -199,7 +206,7 @@ class PostgresTable:
                 "DELETE FROM {t} WHERE store = %(s)s AND writer = %(w)s AND place <= (SELECT place FROM {t} WHERE store = %(s)s "
                 "AND writer = %(w)s ORDER BY place DESC OFFSET %(n)s LIMIT 1)"
             ).format(t=self._ledger),
-            {"s": self._options.text("table"), "w": self._request.writer, "n": REMEMBERED},
+            {"s": self.name, "w": self._request.writer, "n": REMEMBERED},
         )
 
     def _forget_old(self, connection: PostgresConnection) -> None:
@@ -208,7 +215,7 @@ class PostgresTable:
             sql.SQL(
                 "DELETE FROM {} WHERE store = %s AND writer <> %s AND at < now() - make_interval(days => %s)"
             ).format(self._ledger),
-            [self._options.text("table"), _NOTE, LEDGER_DAYS],
+            [self.name, _NOTE, LEDGER_DAYS],
         )
 
     def close(self) -> None:
