@@ -116,6 +116,7 @@ CONNECTOR = Connector(
         SinkDelivery.AT_LEAST_ONCE,
         replaces=lambda options: options.get("structure", STRUCTURES[0]) != "stream",
         merged=merged_columns,
+        publisher="ouzel.connectors.redis.publisher:RedisPublisher",
     ),
     extra="redis",
     check=_check,

@@ -107,9 +107,17 @@ class RedisHash:
             )
         return found.frame
 
-    def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
+    def note_merged(self) -> None:
+        """Note what the hash adds up, if it has not been noted.
+
+        Raises:
+            ConnectorError: it adds up something else.
+        """
         self._server.await_answer(lambda client: client.setnx(self._note, self._request.description))
         self._check()
+
+    def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
+        self.note_merged()
         while not self._try(batches):
             pass  # whoever was quicker has got on
 
@@ -119,17 +127,25 @@ class RedisHash:
         fresh = {batch: rows for (batch, rows), score in zip(batches.items(), scores, strict=True) if score is None}
         if not fresh:
             return True
-        added = merge_rows(self._request, list(fresh.values()))
+        changes = self.changes(list(fresh.values()))
+        limits = [len(fresh), len(changes), REMEMBERED, LEDGER_DAYS * 86_400]
+        arguments = [*limits, *fresh, *(part for change in changes for part in change)]
+        done = self._server.await_answer(lambda _: self._add(keys=[self._hash, self._ledger], args=arguments))
+        return bool(done == 1)
+
+    def changes(self, frames: Sequence[pl.DataFrame]) -> list[tuple[bytes, bytes, bytes]]:
+        """What becomes of fields when these rows are added: name, value now (empty if there is none), and then.
+
+        Raises:
+            ConnectorError: a key is NULL, a sum does not fit, or the hash holds what is no row.
+        """
+        added = merge_rows(self._request, frames)
         names = self._keys.encode(added)
         held = self._held([names])
         before = self._decode([value for value in held if value is not None])
         totals = added if before.is_empty() else merge_rows(self._request, [before, added])
         values = dict(zip(self._keys.encode(totals), self._encoder.encode(totals), strict=True))
-        changes = [part for name, value in zip(names, held, strict=True) for part in (name, value or b"", values[name])]
-        limits = [len(fresh), len(names), REMEMBERED, LEDGER_DAYS * 86_400]
-        arguments = [*limits, *fresh, *changes]
-        done = self._server.await_answer(lambda _: self._add(keys=[self._hash, self._ledger], args=arguments))
-        return bool(done == 1)
+        return [(name, value or b"", values[name]) for name, value in zip(names, held, strict=True)]
 
     def close(self) -> None:
         """Let go of the server."""
