@@ -188,6 +188,12 @@ CONNECTOR = Connector(
                aliases=(Alias("scan.bounded.timestamp-millis"),)),
         Option("end.offsets", "With `'end' = 'offsets'`, as `start.offsets`; partitions not named are not read."),
         Option(
+            "epochs.topic",
+            "Sink: where epochs are noted that are written [effectively once](delivery.md#effectively-once); it is made if it is not "
+            "there, compacted and with one partition.",
+            "ouzel-epochs",
+        ),
+        Option(
             "discovery.interval.ms",
             "How often it is asked for partitions, and topics of the pattern, that are new; 0 is never. Nothing is new where reading "
             "ends.",
@@ -263,7 +269,7 @@ CONNECTOR = Connector(
     ),
     Writes(
         "ouzel.connectors.kafka.sink:KafkaSink", ("append", "upsert", "retract"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE,
-        changes_by=("format", "debezium-json"),
+        changes_by=("format", "debezium-json"), publisher="ouzel.connectors.kafka.publisher:KafkaPublisher",
     ),
     extra="kafka",
     check=_check,

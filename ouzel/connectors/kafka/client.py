@@ -39,6 +39,15 @@ FINAL = frozenset(
 
 _NO_ANSWER = frozenset({KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN})
 
+PRODUCER: Mapping[str, Any] = {
+    "partitioner": "murmur2_random",  # a key is where producers of Java put it
+    "linger.ms": 5,
+    "batch.size": 262_144,
+    "topic.metadata.propagation.max.ms": 5_000,
+    "queue.buffering.max.messages": 500_000,
+}
+"""What whoever produces has by default."""
+
 _NEW_TOPIC = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})
 
 
@@ -51,6 +60,21 @@ def configuration(options: TableOptions, defaults: Mapping[str, Any], fixed: Map
     }
     servers = {"bootstrap.servers": options.text("bootstrap.servers")}
     return {**servers, **defaults, **own, **fixed}
+
+
+def open_client(
+    make: Callable[..., Any], table: str, options: TableOptions, defaults: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> Any:
+    """A producer, consumer or admin client with these settings; see `configuration`.
+
+    Raises:
+        ConnectorError: librdkafka refuses one.
+    """
+    try:
+        return make(configuration(options, defaults, fixed), logger=LOG)
+    except (KafkaException, ValueError) as error:
+        reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+        raise ConnectorError(f"table '{table}': librdkafka refuses its properties: {reason}") from None
 
 
 class Failure:
