@@ -34,6 +34,7 @@ from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
 from ouzel.planner.epochs import check_epochs, with_own_interval
 from ouzel.planner.metrics import UserMetrics
+from ouzel.planner.own_state import KeepsState
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
 
@@ -96,7 +97,7 @@ class Collector(Protocol):
         """Milliseconds on a clock that never goes back."""
 
 
-class Spout:
+class Spout(KeepsState):
     """Brings batches in. The runtime holds what was emitted with a message id until it is acked, and replays it otherwise."""
 
     def open(self, context: Context) -> None:
@@ -126,7 +127,7 @@ class Spout:
         """The task ends."""
 
 
-class Bolt:
+class Bolt(KeepsState):
     """Handles batches. Override `execute`."""
 
     tick_ms = 100
@@ -417,13 +418,13 @@ class TopologyBuilder:
 
 
 def _check_methods(component: str, user: Spout | Bolt) -> None:
-    """See that what is called of it is no `async def`, which would do nothing."""
-    for base in (Spout, RowSpout, BasicBolt, RowBolt, Bolt):
+    """See that what is called of it is no `async def`, which would do nothing, nor its snapshot or restore a generator."""
+    for base in (KeepsState, Spout, RowSpout, BasicBolt, RowBolt, Bolt):
         if isinstance(user, base):
             for name in vars(base):
                 method = inspect.getattr_static(user, name)
                 if inspect.isfunction(method):
-                    check_plain(method, f"{name} of '{component}'")
+                    check_plain(method, f"{name} of '{component}'", may_yield=base is not KeepsState)
 
 
 def _outputs(declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from ouzel.compiler.plan import Sink, scans_in
 from ouzel.errors import NotSupported
+from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
 from ouzel.planner.topology import Component, Topology
 
 _SETTING = ("SET", "checkpoint.interval.ms")
+_OF_ONES_OWN = (
+    "define snapshot and restore in its class, or write stateless = True there if a task of it may begin anew"
+)
 _WITHOUT = "leave the setting out: a task that dies then loses what it kept, and the run says so"
 
 
@@ -63,9 +67,8 @@ def check_epochs(components: Iterable[Component], settings: Settings) -> None:
 
 
 def _check_component(component: Component) -> None:
-    if not component.chain:
-        told = f"'{component.name}' is written by hand, and what it keeps in memory cannot be kept in epochs yet"
-        raise NotSupported(told, instead=_WITHOUT, about=_SETTING)
+    if isinstance(component.user, KeepsState) and (told := why_no_epochs(component.name, component.user)):
+        raise NotSupported(told, instead=_OF_ONES_OWN, about=_SETTING)
     for scan in scans_in(component.chain[:1]):
         if scan.traits.by_token or not scan.traits.kept:
             told = f"table '{scan.table}' ({scan.connector}) cannot be read again from an epoch on: what it has given is gone"

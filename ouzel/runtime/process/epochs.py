@@ -86,13 +86,13 @@ class EpochWriter(Thread):
     def __init__(self, store: CheckpointStore) -> None:
         super().__init__(name="epochs", daemon=True)
         self._store = store
-        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot] | None] = SimpleQueue()
+        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot | str] | None] = SimpleQueue()
         self._chain: list[TaskFile] = []
         self._asked = self._done = 0
         self.saved = SavedEpoch()
 
-    def put(self, epoch: int, snapshot: TaskSnapshot) -> None:
-        """Write this soon, unless it is closed; never waits."""
+    def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
+        """Write this soon, unless it is closed, or say why there is none; never waits."""
         if self.ident is None:
             self.start()
         self._asked += 1
@@ -115,7 +115,10 @@ class EpochWriter(Thread):
         """End the thread, when it has written what it was given; never waits."""
         self._snapshots.put(None)
 
-    def _write(self, epoch: int, snapshot: TaskSnapshot) -> SavedEpoch:
+    def _write(self, epoch: int, snapshot: TaskSnapshot | str) -> SavedEpoch:
+        if isinstance(snapshot, str):
+            self._chain = []
+            return SavedEpoch(epoch, failed=snapshot)
         try:
             file = self._store.write_task(epoch, snapshot)
         except (OSError, OuzelError) as error:
@@ -184,5 +187,10 @@ class TaskEpochs:
     def take(self, epoch: int, machine: TaskMachine) -> Callable[[], None]:
         """Take a snapshot; call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written."""
         self.taken = epoch
-        snapshot, writer = machine.snapshot(self._writer.needs_whole), self._writer
+        writer = self._writer
+        snapshot: TaskSnapshot | str
+        try:
+            snapshot = machine.snapshot(writer.needs_whole)
+        except OuzelError as error:  # of the user's own code: the next epoch may be kept
+            snapshot = str(error)
         return lambda: writer.put(epoch, snapshot)

@@ -104,8 +104,8 @@ class World:
     @property
     def done(self) -> bool:
         """Whether everything that nobody reads from has finished, or the topology has stopped or failed."""
-        stopped = self.stopping and self.at_rest
-        return bool(self.failed) or stopped or (self.has_finished and self._is_published)
+        is_over = (self.stopping and self.at_rest) or (self.has_finished and self._is_published)
+        return bool(self.failed) or is_over
 
     @property
     def has_finished(self) -> bool:
@@ -341,21 +341,29 @@ class World:
         if not host.may_be_taken or self.random.random() < _TARRIES:
             return False
         host.takes_in = 0
-        snapshot = host.machine.snapshot(self.random.random() < _WHOLE)
-        self.epochs.take(
-            host.task.id, sent_as_file(self.epochs.taking, snapshot) if self.random.random() < _AS_FILES else snapshot
-        )
-        if isinstance(host.machine.writer, MarkedWriter):
-            host.machine.writer.mark(self.epochs.taking, self.epochs.newest.number)
+        try:
+            snapshot = host.machine.snapshot(self.random.random() < _WHOLE)
+        except TopologyError as error:
+            self._abandon_epoch(str(error))
+            return True
+        if self.random.random() < _AS_FILES:
+            snapshot = sent_as_file(self.epochs.taking, snapshot)
+        self.epochs.take(host.task.id, snapshot)
+        if isinstance(writer := host.machine.writer, MarkedWriter):
+            writer.mark(self.epochs.taking, self.epochs.newest.number)
         if self.epochs.taken >= self._abandons_at:
-            self.epochs.abandon()
-            self._end_epoch()
-            self.let_come_soon(World.take_epoch)
+            self._abandon_epoch()
         elif self.epochs.taken == len(self.hosts):
             self.epochs.write()
             self._end_epoch()
             self.let_come_soon(partial(World._complete_epoch, written=self.epochs.writing))
         return True
+
+    def _abandon_epoch(self, reason: str = "") -> None:
+        self.events += [Event("epoch-failed", reason)] if reason else []
+        self.epochs.abandon()
+        self._end_epoch()
+        self.let_come_soon(World.take_epoch)
 
     def _complete_epoch(self, written: Epoch | None) -> None:
         if self.epochs.writing is not written:

@@ -23,6 +23,8 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
 
     Raises:
         ConnectorError: its source or sink cannot be opened.
+        StateError: what was kept is not its own.
+        TopologyError: the user's own code fails.
     """
     component = context.topology.component(task.component)
     setup = TaskSetup(
@@ -34,6 +36,13 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
         )  # SQL's operators: 0.2 s that a hand-written topology need not pay
 
         return make_compiled_task(setup, context, component)
+    machine = _user_task(setup, context, component)
+    if context.restored:
+        machine.restore(context.restored)
+    return machine
+
+
+def _user_task(setup: TaskSetup, context: TaskContext, component: Component) -> UserSpout | UserBolt:
     user = _copied(component)
     if isinstance(user, Spout):
         return UserSpout(setup, user, component)

@@ -18,11 +18,12 @@ from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Ack, Data, Fail, Instruction, Root, TimeStatus
+from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
+from ouzel.runtime.tasks.own_state import UserTask
 from ouzel.runtime.tasks.poison import poison_records
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
@@ -35,19 +36,17 @@ def _context(machine: TaskMachine, component: Component) -> Context:
     return Context(task.component, task.id, task.index, component.parallelism, UserMetrics(machine.counts.counters))
 
 
-class UserSpout(TaskMachine):
+class UserSpout(UserTask):
     """Runs a Spout. Batches emitted with a message id are held until acked, and replayed otherwise."""
 
     is_spout = True
 
     def __init__(self, setup: TaskSetup, spout: Spout, component: Component) -> None:
-        super().__init__(setup)
+        super().__init__(setup, spout)
         self.spout, self._outputs = spout, schemas(component)
         self.progress, self.monotonic_ms = setup.shell.progress, setup.shell.monotonic_ms
         self.limit = PendingLimit(setup.settings)
-        self._ended = False
         self._pause = 0
-        self._time_us = BEGINNING_OF_TIME
         with blame_component(setup.task):
             spout.open(_context(self, component))
 
@@ -183,7 +182,7 @@ class _Cut:
     made: dict[tuple[int, str, int | None, tuple[Batch, ...]], list[pl.DataFrame]] = field(default_factory=dict)
 
 
-class UserBolt(TaskMachine):
+class UserBolt(UserTask):
     """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed.
 
     One that the bolt has let go of can never be acked: it is forgotten, with its rows, and its source sends it again. One that comes again
@@ -194,7 +193,7 @@ class UserBolt(TaskMachine):
         self, setup: TaskSetup, bolt: Bolt, component: Component, streams: dict[int, tuple[str, str]],
         quarantine: Quarantine, refusals: Refusals,
     ) -> None:  # fmt: skip
-        super().__init__(setup)
+        super().__init__(setup, bolt)
         self.progress, self.monotonic_ms = setup.shell.progress, setup.shell.monotonic_ms
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._quarantine, self._refusals = quarantine, refusals
@@ -206,7 +205,6 @@ class UserBolt(TaskMachine):
         self._unanswered = 0
         self._told_of_open = False
         self._ticked_ms = -math.inf
-        self._time_us = BEGINNING_OF_TIME
         with blame_component(setup.task):
             bolt.open(_context(self, component))
 
@@ -296,6 +294,11 @@ class UserBolt(TaskMachine):
             self._cut.place += 1
             return
         opened = [self._open[batch] for batch in anchors if batch in self._open]
+        if (
+            not opened and self.settings.has_epochs
+        ):  # its state has gone on, so nobody makes these rows again: the task holds them
+            self.emit_root([(stream, frame)], frame.height, index=task)
+            return
         if not opened:
             self._emissions = mix(self._emissions)
             self._send(self.route(stream, frame, self._emissions, (), task))
@@ -345,12 +348,17 @@ class UserBolt(TaskMachine):
         return opened
 
     def _tick(self) -> None:
-        if self.now_ms - self._ticked_ms >= self.bolt.tick_ms:
+        if self.now_ms - self._ticked_ms >= self.bolt.tick_ms and not self._rests_for_epochs:
             self._ticked_ms = self.now_ms
             with blame_component(self.task):
                 self.bolt.tick(self)
         if self.tracked and not self._told_of_open:
             self._tell_of_open()
+
+    @property
+    def _rests_for_epochs(self) -> bool:
+        """Whether it may have been snapshotted: then what it did in a tick would be done again by whoever goes on from there."""
+        return self.settings.has_epochs and (self.finished or self.paused > 0)
 
     def _tell_of_open(self) -> None:
         """What is neither acked nor failed is sent again by its source, and again: say so once."""
@@ -372,10 +380,16 @@ class UserBolt(TaskMachine):
     def _time_moved(self, moment: WatermarkStatus) -> None:
         with blame_component(self.task):
             if moment.status is TimeStatus.FINISHED:
-                self.bolt.finish(_Last(self))
+                self._finish_bolt()
             elif moment.time_us > self._time_us:
                 self._time_us = moment.time_us
                 self.bolt.advance(_EPOCH + moment.time_us * _MICROSECOND, _Last(self))
+
+    def _finish_bolt(self) -> None:
+        """The end of the input is answered once, though a task that goes on from an epoch after it hears of it again."""
+        if not self._ended:
+            self._ended = True
+            self.bolt.finish(_Last(self))
 
     def close(self) -> None:
         """Close the bolt."""
