@@ -121,7 +121,7 @@ class EpochWriter(Thread):
             return SavedEpoch(epoch, failed=snapshot)
         try:
             file = self._store.write_task(epoch, snapshot)
-        except (OSError, OuzelError) as error:
+        except Exception as error:  # the snapshot is put together here, too: whatever fails, the thread lives, and the next one may be kept
             self._chain = []
             return SavedEpoch(epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {error}")
         self._chain = [file] if snapshot.is_whole else [*self._chain, file]

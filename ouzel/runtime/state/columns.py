@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.lending import Readers
 
 GROWTH = 4
 """Room grows so many times at once. What no slot has used yet takes no memory, and what is copied is a third of all, not all."""
 
 
 class SlotColumns:
-    """Named arrays of one length, growing together; zero is every accumulator's beginning."""
+    """Named arrays of one length, growing together; zero is every accumulator's beginning.
+
+    Who gets an array may write to it, until the task's state is snapshotted: no array is kept from one call of an operator to the next.
+    """
 
     def __init__(self, types: Mapping[str, npt.DTypeLike]) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {name: np.zeros(64, kind) for name, kind in types.items()}
         self.capacity = 64
+        self._readers: dict[str, Readers] = {}
+        self._used = 0
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        if self._readers:
+            self._own(name)
         return self._arrays[name]
 
     @property
@@ -32,7 +40,7 @@ class SlotColumns:
     @property
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """All arrays, in the order they were named."""
-        return tuple(self._arrays.values())
+        return tuple(self[name] for name in self._arrays)
 
     def reserve(self, limit: int) -> None:
         """Make room for slots below `limit`."""
@@ -40,11 +48,29 @@ class SlotColumns:
             return
         while self.capacity < limit:
             self.capacity *= GROWTH
+        self._readers.clear()
         for name, array in self._arrays.items():
             self._arrays[name] = np.zeros(self.capacity, array.dtype)
             self._arrays[name][: array.size] = array
 
     def clear(self, slots: Slots) -> None:
         """Put these slots back to zero."""
-        for array in self._arrays.values():
+        for array in self.arrays:
             array[slots] = 0
+
+    def freeze(self, used: int, names: Iterable[str] = ()) -> SlotColumns:
+        """All arrays, or those of these names, as they are now, to be read; slots below `used` have been given out."""
+        frozen = SlotColumns({})
+        frozen.capacity, self._used = self.capacity, max(self._used, used)
+        for name in names or self._arrays:
+            frozen._arrays[name] = self._arrays[name]
+            self._readers.setdefault(name, Readers()).add(frozen)
+        return frozen
+
+    def _own(self, name: str) -> None:
+        """Leave the array to those who read it as it was. Only what is in use is copied: the rest has never been touched."""
+        readers = self._readers.pop(name, None)
+        if readers is not None and readers.take():
+            array = self._arrays[name]
+            self._arrays[name] = np.zeros(array.size, array.dtype)
+            self._arrays[name][: self._used] = array[: self._used]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ import polars as pl
 from ouzel.errors import StateError
 from ouzel.runtime.state.hashing import HASH_VERSION, KEY_GROUPS
 from ouzel.runtime.state.keyed_table import KeyedTable
+from ouzel.runtime.state.lending import Parts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
@@ -51,7 +53,7 @@ class Snapshot:
         seed: of the hash of keys.
         number: counts a task's snapshots from 1.
         whole: whether it is all; otherwise it holds what has changed since the one before.
-        parts: a frame for each thing kept, by name.
+        parts: a frame for each thing kept, by name. Frames of a task's own snapshot are made when they are first asked for, in any thread.
         hash_version: of the hash of keys.
     """
 
@@ -131,11 +133,11 @@ class StateContext:
             self._tables[kept.name] = kept
         return kept
 
-    def _take(self, whole: bool, part: Callable[[Kept], pl.DataFrame]) -> Snapshot:
+    def _take(self, whole: bool, maker: Callable[[Kept], Callable[[], pl.DataFrame]]) -> Snapshot:
         self._number += 1
-        parts = {name: part(table) for name, table in self._tables.items()}
-        parts |= {name: value.part() for name, value in self._values.items()}
-        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, parts)
+        makers = {name: maker(table) for name, table in self._tables.items()}
+        makers |= {name: partial(_same, value.part()) for name, value in self._values.items()}
+        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, Parts(makers))
 
     def _own(self, part: pl.DataFrame) -> pl.DataFrame:
         """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""
@@ -189,3 +191,7 @@ class StateContext:
             place = groups.end
         if place < self.groups.end:
             raise StateError(f"key group {max(place, self.groups.first)} of {self.operator} is in no snapshot")
+
+
+def _same(part: pl.DataFrame) -> pl.DataFrame:
+    return part

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import numpy.typing as npt
 
 from ouzel.runtime.state import kernels
 from ouzel.runtime.state.hashing import Words
+from ouzel.runtime.state.lending import Readers
 
 Slots = npt.NDArray[np.int64]
 
@@ -25,6 +28,7 @@ class KeyIndex:
         self._keys = np.zeros((size // 2, 2), np.uint64)
         self._free = np.zeros(size // 2, np.int64)
         self._counts = np.zeros(3, np.int64)
+        self._readers = Readers()
 
     def __len__(self) -> int:
         return int(self._counts[kernels.LIVE])
@@ -50,14 +54,17 @@ class KeyIndex:
 
     def remove(self, slots: Slots) -> None:
         """Forget the keys of these slots, each given once."""
+        self._own()
         kernels.remove(self._table, self._keys, self._free, self._counts, slots)
 
     def slots(self) -> Slots:
         """The slots in use, ascending."""
-        slots = np.empty(len(self), np.int64)
-        kernels.list_occupied(self._table, slots)
-        slots.sort()
-        return slots
+        waiting = int(self._counts[kernels.FREE])
+        if not waiting:
+            return np.arange(self.limit)
+        used = np.ones(self.limit, np.bool_)
+        used[self._free[:waiting]] = False
+        return np.flatnonzero(used)
 
     def hashes(self, slots: Slots) -> tuple[Words, Words]:
         """Both words of the keys of these slots."""
@@ -66,8 +73,24 @@ class KeyIndex:
 
     def clear(self) -> None:
         """Forget all keys and slots, keeping the memory."""
+        self._own()
         self._table.fill(0)
         self._counts.fill(0)
+
+    def freeze(self) -> KeyIndex:
+        """What is held now, for `slots` and `hashes` alone. A slot has its key until it is forgotten, so only that needs a copy."""
+        frozen = copy(self)
+        frozen._table, frozen._readers = np.zeros(0, np.uint64), Readers()
+        frozen._counts, frozen._free = self._counts.copy(), self._free[: int(self._counts[kernels.FREE])].copy()
+        self._readers.add(frozen)
+        return frozen
+
+    def _own(self) -> None:
+        """Leave the keys to those who read them as they were."""
+        if self._readers and self._readers.take():
+            keys, used = np.zeros_like(self._keys), self.limit
+            keys[:used] = self._keys[:used]
+            self._keys = keys
 
     def _insert(self, low: Words, high: Words, slots: Slots, start: int) -> int:
         return int(kernels.find_or_insert(self._table, self._keys, self._free, self._counts, low, high, slots, start))

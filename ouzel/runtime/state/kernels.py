@@ -139,16 +139,6 @@ def rehash(old, new):  # type: ignore[no-untyped-def]
             new[place] = entry
 
 
-@kernel(types.void(WORD, INT_OUT))
-def list_occupied(table, slots):  # type: ignore[no-untyped-def]
-    """Fill `slots`, one for each key held, in no order."""
-    number = 0
-    for entry in table:
-        if entry != _ZERO:
-            slots[number] = np.int64(entry & _TAG) - 1
-            number += 1
-
-
 @kernel(types.void(WORD_OUT, WORD, types.uint64))
 def combine(hashes, more, salt):  # type: ignore[no-untyped-def]
     """Fold the hashes of one more column into `hashes` (the finaliser is Stafford's mix 13, as in SplitMix64)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,12 @@ class KeyedTable(Kept):
     def by_age(self, slots: Slots) -> Slots:
         """These slots, by when their keys came."""
         return slots if self._keys is None else self._keys.order(slots)
+
+    def freeze(self) -> Self:
+        """As for every table."""
+        frozen = super().freeze()
+        frozen._keys = frozen._stores.get(_KEYS)
+        return frozen
 
     def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
         """The key group of each of these slots, from the hash of its routing key."""

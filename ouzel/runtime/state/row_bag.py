@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.rows import RowStore
 from ouzel.runtime.state.table import Kept, SlotTable
 
+_ROW = "row"
 _OWNER_LOW, _OWNER_HIGH = "owner.low", "owner.high"
 
 
@@ -37,8 +39,8 @@ class RowBag(Kept):
     ) -> None:
         super().__init__(name)
         self._owners, self._names, self._seed, self._order_by = owners, list(schema), seed, order_by
-        self._held: RowStore = self.rows("row", schema)
-        self._weights = self.columns("row", {"weight": np.int64})
+        self._held: RowStore = self.rows(_ROW, schema)
+        self._weights = self.columns(_ROW, {"weight": np.int64})
         self._links = self.columns("links", dict.fromkeys(("owner", "next", "previous"), np.int64), derived=True)
         self._heads = owners.columns(name, {"head": np.int64}, derived=True)
         owners.bags.append(self)
@@ -122,6 +124,15 @@ class RowBag(Kept):
         """Which owners have no rows, of whatever weight."""
         none: npt.NDArray[np.bool_] = self._heads["head"][owners] == 0
         return none
+
+    def freeze(self) -> Self:
+        """As for every table, with its owners."""
+        frozen = super().freeze()
+        frozen._held, frozen._weights = frozen._stores[_ROW], frozen._columns[_ROW]
+        frozen._links = self._links.freeze(self.index.limit, ("owner",))
+        assert isinstance(self._owners, Kept)
+        frozen._owners = self._owners.freeze()
+        return frozen
 
     def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
         """The key group of the owners."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.lending import Readers
 from ouzel.runtime.state.positions import take_rows, take_values_with_gaps
 
 _MERGED = 4
@@ -28,6 +30,8 @@ class RowStore:
         self._frames: list[pl.DataFrame] = []
         self._place = np.full(64, -1, np.int64)
         self._logged = self._live = 0
+        self._readers = Readers()
+        self._used = 0
 
     def __len__(self) -> int:
         return self._live
@@ -42,6 +46,8 @@ class RowStore:
         if not slots.size:
             return
         self._reserve(int(slots.max()) + 1)
+        if self._readers and int(slots.min()) < self._used:
+            self._own()
         self._live += int(np.count_nonzero(self._place[slots] < 0))
         self._place[slots] = np.arange(self._logged, self._logged + slots.size)
         self._logged += slots.size
@@ -72,6 +78,7 @@ class RowStore:
 
     def free(self, slots: Slots) -> None:
         """Forget the rows of these slots."""
+        self._own()
         held = slots[slots < self._place.size]
         self._live -= int(np.count_nonzero(self._place[held] >= 0))
         self._place[held] = -1
@@ -86,6 +93,18 @@ class RowStore:
     def order(self, slots: Slots) -> Slots:
         """These slots, by when their rows were put."""
         return slots[np.argsort(self._place[slots], kind="stable")]
+
+    def freeze(self, used: int) -> RowStore:
+        """The rows as they are now, to be read; slots below `used` have been given out."""
+        frozen, self._used = copy(self), max(self._used, used)
+        frozen._frames, frozen._readers = list(self._frames), Readers()
+        self._readers.add(frozen)
+        return frozen
+
+    def _own(self) -> None:
+        """Leave the places to those who read them as they were; frames are never written to."""
+        if self._readers and self._readers.take():
+            self._place = self._place.copy()
 
     def _gather(self, places: Slots) -> pl.DataFrame:
         starts = np.cumsum([0, *(frame.height for frame in self._frames)])
@@ -110,6 +129,7 @@ class RowStore:
     def _compact(self) -> None:
         slots = self.order(np.flatnonzero(self._place >= 0))
         frame = self.take(slots)
+        self._own()
         self._frames = [frame] if frame.height else []
         self._place[slots] = np.arange(slots.size)
         self._logged = slots.size

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -129,19 +130,32 @@ class Kept(SlotTable):
         """Whether what has changed since the last snapshot is known."""
         return self._removed is not None
 
-    def whole(self) -> pl.DataFrame:
-        """All that is held, as part of a snapshot; changes count from here on."""
-        part = self._part(self._order(self.index.slots()))
+    def whole(self) -> Callable[[], pl.DataFrame]:
+        """All that is held now as a part of a snapshot, made when this is called, in any thread; changes count from here on."""
+        frozen = self.freeze()
         self._begin()
-        return part
+        return lambda: frozen._part(frozen._order(frozen.index.slots()))
 
-    def changes(self) -> pl.DataFrame:
-        """What has changed since the last snapshot: first what has gone, then what is new or other than it was."""
-        assert self._removed is not None
+    def changes(self) -> Callable[[], pl.DataFrame]:
+        """As `whole`, of what has changed since the last snapshot: first what has gone, then what is new or other than it was."""
+        frozen = self.freeze()
+        self._begin()
+        return frozen._changed_part
+
+    def freeze(self) -> Self:
+        """This as it is now, to be read while this goes on. Nothing is copied yet: what is written next is, if it is still read then."""
+        frozen, used = copy(self), self.index.limit
+        frozen.index = self.index.freeze()
+        frozen._columns = {family: held.freeze(used) for family, held in self._columns.items()}
+        frozen._stores = {family: store.freeze(used) for family, store in self._stores.items()}
+        frozen._changes = self._changes.freeze(used)
+        return frozen
+
+    def _changed_part(self) -> pl.DataFrame:
+        removed = self._removed
+        assert removed is not None
         slots = self.index.slots()
         part = self._part(self._order(slots[self._changes["epoch"][slots] == self._epoch]))
-        removed = self._removed
-        self._begin()
         if not removed:
             return part
         low, high = map(np.concatenate, zip(*removed, strict=True))
