@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,9 @@ LOCAL = "local[*]"
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 """What Python is told with -P: Spark starts its workers with -m, which would import modules that lie beside the data."""
+
+
+_LAST_WORDS = 1 << 20
 
 
 def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[str, str]] = ()) -> SparkSession:
@@ -52,14 +55,14 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)
     quieten()
-    log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
-    try:
-        with _stderr_to(log), _safe_path():
-            session = builder.getOrCreate()
-            shuffle_by_cores(session)
-            return session
-    except Exception as error:
-        raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
+    with _open_log() as log:
+        try:
+            with _stderr_to(log), _safe_path():
+                session = builder.getOrCreate()
+                shuffle_by_cores(session)
+                return session
+        except Exception as error:
+            raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
 
 
 def quieten() -> None:
@@ -142,28 +145,42 @@ def _safe_path() -> Iterator[None]:
 
 
 @contextmanager
-def _stderr_to(path: Path) -> Iterator[None]:
+def _open_log() -> Iterator[int]:
+    """A file without a name, which is gone when neither this process nor the JVM has it open.
+
+    Raises:
+        OuzelError: there is no place for it.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="ouzel-spark-")
+    except OSError as error:
+        raise OuzelError(f"there is no place for what Spark says while it starts: {error.strerror or error}") from error
+    os.unlink(name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _stderr_to(file: int) -> Iterator[None]:
     """Processes started inside write their stderr to the file, for as long as they live."""
     open_standard_descriptors()
     if sys.stderr is not None:
         sys.stderr.flush()
-    kept, file = os.dup(2), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    kept = os.dup(2)
     os.dup2(file, 2)
     try:
         yield
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-        os.close(file)
 
 
-def _reason(error: Exception, log: Path) -> str:
+def _reason(error: Exception, log: int) -> str:
     """What the JVM said last that is an error, else what PySpark says."""
-    lines = []
-    with suppress(OSError):
-        lines = [
-            line for line in log.read_text(errors="replace").splitlines() if re.search(r"error|exception", line, re.I)
-        ]
+    text = os.pread(log, _LAST_WORDS, max(0, os.fstat(log).st_size - _LAST_WORDS)).decode(errors="replace")
+    lines = [line for line in text.splitlines() if re.search(r"error|exception", line, re.I)]
     return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
 
 

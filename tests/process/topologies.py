@@ -93,10 +93,11 @@ def numbers(
     settings: Settings = Settings(),
     keep_pause_s: float = 0.0,
     lingers: bool = False,
+    spout: type[Numbers] = Numbers,
 ) -> Topology:
     """Two spouts, two bolts that pass on, one that keeps. One that `lingers` does not end before `let_end`."""
     builder = TopologyBuilder("numbers", settings)
-    builder.set_spout("numbers", Numbers(batches, directory, lingers=lingers), schema(n=int), parallelism=2)
+    builder.set_spout("numbers", spout(batches, directory, lingers=lingers), schema(n=int), parallelism=2)
     builder.set_bolt("same", Same(), schema(n=int), parallelism=2).shuffle_grouping("numbers")
     builder.set_bolt("keep", Keep(directory, keep_pause_s)).global_grouping("same")
     return builder.build()

@@ -18,17 +18,21 @@ import polars as pl
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
 from ouzel.interrupts import AwaitedThread
-from ouzel.runtime.cluster.calls import ANSWER_S, LOOK_S, ask, watch
+from ouzel.runtime.cluster.calls import ANSWER_S, ask, watch
 from ouzel.runtime.observe.counts import RUN_COUNTS
-from ouzel.runtime.process.job import RunDescription, remove_home
+from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription, remove_home
 from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.process.limits import start_thread
 from ouzel.runtime.process.master_client import MasterFinder
+from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
+from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.executor import SEE_LOG
+from ouzel.runtime.protocol.cluster.starvation import Usage
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.protocol.standstill import Standstill
+from ouzel.runtime.protocol.unheard import Unheard
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 
@@ -47,7 +51,7 @@ LOGS_KEPT = 20
 """Failed runs whose logs stay."""
 
 SILENCE_S = 120.0
-"""A topology master that says nothing for so long, while it is listened to, is not heard of any more: it tells the status all the time."""
+"""A topology master that says nothing for so long, while it is listened to and has a core, is not heard of any more."""
 
 STOP_S = 30.0
 """A stop that has handled nothing for so long is cut short: what is on its way is dropped."""
@@ -105,7 +109,7 @@ class HeronHandle(RowIteration):
         self._status = Status(RunState.STARTING)
         self._heard = 0
         self._stopping = self._cut_short = self._lets_go = False
-        self._silent_looks = 0
+        self._unheard = Unheard(1e3 * SILENCE_S)
         self._stop = Standstill(0.0, 0.0)
         self._news = Condition()
         self._reader = open_results(job.home, self._take, self._has_room)
@@ -266,7 +270,7 @@ class HeronHandle(RowIteration):
                 last = self._cut()
             elif self._reader.failure:
                 last = self._failed(f"results cannot be taken any more: {self._reader.failure}")
-            elif self._silent_looks * LOOK_S > SILENCE_S:
+            elif self._unheard.is_over:
                 last = self._failed(f"the topology master was not heard of for {SILENCE_S:.0f} s")
             else:
                 last = self._watch() or last
@@ -281,11 +285,12 @@ class HeronHandle(RowIteration):
         last, heard = None, Heard()
         for message in () if address is None else watch(address, self._credentials):
             if message is None:
-                self._silent_looks += 1
+                if self._unheard.look(now_ms()):
+                    self._unheard.see(self._master_usage())
                 if self._must_look_up():
                     break
                 continue
-            self._silent_looks = 0
+            self._unheard.on_heard()
             if (told := heard.status(message)) is None:
                 continue
             last = told
@@ -297,9 +302,18 @@ class HeronHandle(RowIteration):
 
     def _must_look_up(self) -> bool:
         """Whether there is an end to the run that a topology master which says nothing would not tell."""
-        silent = self._silent_looks * LOOK_S > SILENCE_S
         is_over = self._lets_go or bool(self._reader.failure) or self._scheduler.has_ended()
-        return silent or is_over or self._is_cut_short()
+        return self._unheard.is_over or is_over or self._is_cut_short()
+
+    def _master_usage(self) -> Usage | None:
+        """What the topology master had of the CPU; None if it does not run."""
+        table = ProcessTable(self._job.container(MASTER_CONTAINER))
+        with contextlib.suppress(OSError):
+            table.read()
+            if (pidfd := table.find_running("topology-master")) is not None:
+                os.close(pidfd)
+                return read_usage(table.entries["topology-master"].pid)
+        return None
 
     def _is_cut_short(self) -> bool:
         """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""

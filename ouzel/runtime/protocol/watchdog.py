@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ouzel.runtime.protocol.cluster.starvation import ENDLESS, QUIET, Starvation, Usage
-from ouzel.runtime.protocol.cluster.supervision import LATE
+from ouzel.runtime.protocol.cluster.starvation import ENDLESS, QUIET, STEP, Starvation, Usage
+from ouzel.runtime.protocol.watched_time import WatchedTime
 
 COMPUTES = 0.01
 """A process that uses less than this part of a core computes nothing."""
@@ -26,7 +26,8 @@ class Watchdog:
         self.busy_since: float | None = None
         self._entered: float | None = None
         self._call: float | None = None
-        self._alive_ms = self._cpu_ms = self._began_cpu_ms = self._asked_ms = 0.0
+        self._alive_ms = self._cpu_ms = self._began_cpu_ms = 0.0
+        self._time, self._still_since_ms = WatchedTime(STEP * limit_ms), 0.0
         self._starved = Starvation()
 
     def enter(self) -> None:
@@ -62,28 +63,27 @@ class Watchdog:
     def hangs(self, now: float, cpu_ms: float, usage: Usage | None = None) -> bool:
         """Whether there has been no life for longer than the limit, or a computation has no end.
 
-        Time in which the process waited for a core does not count. Nor does time in which nobody asked: this process did not run, or its
-        machine stood still.
+        Time in which the process waited for a core does not count. Of a time in which nobody asked STEP counts: this process did not run,
+        or its machine stood still.
 
         Args:
             now: milliseconds, by the clock.
             cpu_ms: what all threads of the process but the asking one have used.
             usage: the same, with how long they waited for a core; None if that is not known.
         """
-        since, asked_ms, self._asked_ms = self.busy_since, self._asked_ms, now
+        gone_ms = self._time.look(now)
+        since = self.busy_since
         if since is None:
             return False
         if since != self._call:
             self._call, self._began_cpu_ms = since, cpu_ms
-            self._lives(since, cpu_ms)
+            self._lives(since, cpu_ms, self._time.now_ms - min(max(0.0, now - since), gone_ms))
         elif cpu_ms - self._cpu_ms > COMPUTES * self.limit_ms:
-            self._lives(now, cpu_ms)
+            self._lives(now, cpu_ms, self._time.now_ms)
         if usage is not None:
-            self._starved.see(usage, now)
-        if now - asked_ms > LATE * self.limit_ms:
-            self._alive_ms = max(self._alive_ms, now - LATE * self.limit_ms)
+            self._starved.see(usage, self._time.now_ms)
         endless = min(now - since, cpu_ms - self._began_cpu_ms) > ENDLESS * self.limit_ms
-        return endless or now - self._alive_ms - self._starved.excused_ms > self.limit_ms
+        return endless or self._time.now_ms - self._still_since_ms - self._starved.excused_ms > self.limit_ms
 
-    def _lives(self, at_ms: float, cpu_ms: float) -> None:
-        self._alive_ms, self._cpu_ms, self._starved = at_ms, cpu_ms, Starvation()
+    def _lives(self, at_ms: float, cpu_ms: float, watched_ms: float) -> None:
+        self._alive_ms, self._cpu_ms, self._still_since_ms, self._starved = at_ms, cpu_ms, watched_ms, Starvation()

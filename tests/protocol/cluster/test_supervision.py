@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ouzel.runtime.protocol.cluster.starvation import STEP
 from ouzel.runtime.protocol.cluster.supervision import (
     DEATHS_IN_A_ROW_MAX,
     HEALTHY_AFTER_MS,
@@ -63,9 +64,11 @@ def test_one_that_never_stays_up_is_given_up() -> None:
 
 def test_a_silent_process_is_killed_but_not_one_that_has_just_started() -> None:
     supervision = started("a")
-    for now in range(0, 5001, 500):
-        assert supervision.on_silence("a", 999 if now > 900 else 9e9, now) == []
-    assert supervision.on_silence("a", 1001, 5000) == [Kill("a")]
+    for now in range(0, 5001, 50):
+        assert supervision.on_silence("a", now % 1_000 if now > 900 else 9e9, now) == []
+    for now in range(5_050, 6_001, 50):
+        assert supervision.on_silence("a", now - 5_000, now) == []
+    assert supervision.on_silence("a", 1001, 6001) == [Kill("a")]
     supervision.on_exited("a", 5000)
     assert supervision.on_silence("a", 9e9, 9000) == []
 
@@ -73,12 +76,35 @@ def test_a_silent_process_is_killed_but_not_one_that_has_just_started() -> None:
 def test_who_was_not_looked_after_is_given_time_to_show_life() -> None:
     """The machine stood still for a minute, or the executor alone did: its processes come to their next beat when it looks."""
     supervision = started("a", "b")
-    for now in (500, 1000):
-        assert supervision.on_silence("a", 10, now) == []
-    assert supervision.on_silence("a", 60_000, 61_000) == supervision.on_silence("b", 60_000, 61_000) == []
-    assert supervision.on_silence("a", 5, 61_500) == supervision.on_silence("b", 60_500, 61_500) == []
-    assert supervision.on_silence("a", 6, 61_501) == []
-    assert supervision.on_silence("b", 60_501, 61_501) == [Kill("b")]
+    for now in range(0, 1001, 50):
+        assert supervision.on_silence("a", 10, now) == supervision.on_silence("b", 10, now) == []
+    assert supervision.on_silence("a", 60_010, 61_000) == supervision.on_silence("b", 60_010, 61_000) == []
+    for now in range(61_050, 61_751, 50):
+        assert supervision.on_silence("a", 5, now) == supervision.on_silence("b", now - 990, now) == []
+    assert supervision.on_silence("a", 6, 61_751) == []
+    assert supervision.on_silence("b", 60_761, 61_751) == [Kill("b")]
+
+
+def test_a_silent_process_is_killed_though_every_look_is_late() -> None:
+    """Each late look gave it half of the limit to show life, so that on a machine with too much to do it was never killed."""
+    supervision = started("a")
+    killed = [bool(supervision.on_silence("a", now, now)) for now in range(600, 6_000, 600)]
+    assert killed.index(True) == 1 / STEP + 1
+
+
+def test_nobody_is_killed_where_the_kernel_says_nothing_and_every_look_is_late() -> None:
+    """Who has a core only every 400 ms looks so often; whom it looks after has one no more often."""
+    supervision = started("a")
+    for now in range(400, 40_000, 400):
+        assert supervision.on_silence("a", now % 1_600, now) == []
+
+
+def test_a_time_that_is_rounded_is_no_sign_of_life() -> None:
+    """The time of the last one is computed from its age; the sum of both may be greater by a last digit."""
+    supervision = started("a")
+    spoke = 0.1 + 0.2
+    killed = [supervision.on_silence("a", now - spoke, float(now)) for now in range(50, 1_200, 50)]
+    assert killed[-1] == [Kill("a")]
 
 
 def test_an_executor_that_comes_up_anew_adopts_what_runs() -> None:

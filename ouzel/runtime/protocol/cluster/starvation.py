@@ -17,6 +17,13 @@ QUIET = 0.25
 LOOKS = 0.05
 """A silent process is looked at once in this share of the limit."""
 
+STEP = 0.25
+"""At most this share of the limit counts between two looks of a watcher, who had no core if it looks so late.
+
+So after a time in which nobody looked, each process has the rest of the limit to show life. (A machine that stood still for a minute made
+all look dead.) And one that hangs is found however late each look comes, after a few of them.
+"""
+
 
 class Usage(NamedTuple):
     """What a process had of the CPU since its start, over its threads, in milliseconds.
@@ -32,7 +39,10 @@ class Usage(NamedTuple):
 
 
 class Starvation:
-    """One silence: how much of it is excused, and how long the process has computed. A sign of life begins a new one."""
+    """One silence: how much of it is excused, and how long the process has computed. A sign of life begins a new one.
+
+    All times are watched time: what does not count needs no excuse.
+    """
 
     def __init__(self) -> None:
         self.excused_ms = self.computed_ms = 0.0
