@@ -1,7 +1,8 @@
 """What a function of the user's must not do to the process that calls it: end it, or have it go on twice.
 
-os._exit would end a process that belongs to others too, without a word of the record or the line. And what comes back of a fork comes back
-twice: the child would go on as the task, on the same connections, and fork again at the next row.
+os._exit would end a process that belongs to others too, without a word of the record or the line. So would `exit()` in a notebook, which
+raises nothing there: it asks the kernel to end. And what comes back of a fork comes back twice: the child would go on as the task, on the
+same connections, and fork again at the next row.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import get_ident
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ouzel.compiler.user_code import FILE
 
@@ -24,6 +25,8 @@ leave = os._exit
 _OURS = (FILE, f"{Path(__file__).parent}{os.sep}")
 _guarded = Counter[tuple[int, int]]()
 _registered: list[int] = []
+_AUTOCALL = "IPython.core.autocall"
+"""Where `exit` and `quit` of notebooks and of IPython are classes."""
 
 
 class Death(BaseException):
@@ -32,8 +35,8 @@ class Death(BaseException):
 
 @contextmanager
 def in_user_code() -> Iterator[None]:
-    """Inside, in this thread of this process, os._exit raises SystemExit, as sys.exit does; and a child that a function of the user's has
-    forked ends when the function is left."""
+    """Inside, in this thread of this process, os._exit and a notebook's `exit` raise SystemExit, as sys.exit does; and a child that a
+    function of the user's has forked ends when the function is left."""
     _register()
     here = os.getpid(), get_ident()
     _guarded[here] += 1
@@ -45,13 +48,36 @@ def in_user_code() -> Iterator[None]:
 
 def _register() -> None:
     os._exit = _raise_or_leave
+    if _AUTOCALL in sys.modules:
+        _guard_exit(sys.modules[_AUTOCALL].ExitAutocall)
     if not _registered:
         _registered.append(os.getpid())
         os.register_at_fork(after_in_child=_on_fork)
 
 
+def _guard_exit(kind: type[Any]) -> None:
+    """Have calls of this class and of those below it raise SystemExit inside."""
+    for each in (kind, *kind.__subclasses__()):
+        if not hasattr(call := each.__call__, "is_guarded"):
+            each.__call__ = _guarding(call)
+
+
+def _guarding(call: Callable[..., Any]) -> Callable[..., Any]:
+    def exit_or_raise(self: Any, *arguments: Any, **named: Any) -> Any:
+        if _is_guarded():
+            raise SystemExit("exit()")
+        return call(self, *arguments, **named)
+
+    exit_or_raise.is_guarded = True  # type: ignore[attr-defined]
+    return exit_or_raise
+
+
+def _is_guarded() -> bool:
+    return _guarded[os.getpid(), get_ident()] > 0
+
+
 def _raise_or_leave(status: int) -> NoReturn:
-    if _guarded[os.getpid(), get_ident()]:  # what it has forked is another process
+    if _is_guarded():  # what it has forked is another process
         raise SystemExit(f"os._exit({status})")
     leave(status)
 

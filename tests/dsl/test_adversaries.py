@@ -282,3 +282,18 @@ def test_a_run_is_waited_for_to_its_end_though_results_wait() -> None:
     assert isinstance(frames[0], pl.DataFrame)
     assert sum(frame.height for frame in frames) == 20
     assert big.wait_for_results(0)
+
+
+def test_exit_in_a_notebook_costs_its_record_and_not_the_kernel() -> None:
+    """There it is no exception: it asks the kernel to end."""
+    autocall = pytest.importorskip("IPython.core.autocall")
+    asked = list[bool]()
+    kernel = type("Kernel", (), {"ask_exit": lambda self: asked.append(self.keepkernel_on_exit)})()
+    leave_notebook = autocall.ZMQExitAutocall(kernel)
+    numbers = Source.of([1, 2, 3]).map(lambda n: leave_notebook() if n == 2 else n, returns=int)
+    assert sorted(numbers.table("memory", error_policy="skip")["value"]) == [1, 3]
+    assert not asked
+    with pytest.raises(TopologyError, match=r"raised SystemExit: exit\(\)"):
+        numbers.table("memory")
+    leave_notebook(keep_kernel=True)
+    assert asked == [True], "outside of a function it does what it did"
