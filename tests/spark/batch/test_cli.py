@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -125,6 +126,24 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(OuzelError, match="Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer"):
         start_spark("q")
+
+
+def test_a_java_that_ends_is_told_of_in_its_own_words_and_leaves_no_folder(tmp_path: Path) -> None:
+    """Each start left a folder with an empty log in the temporary directory."""
+    java, temporary = tmp_path / "bin" / "java", tmp_path / "tmp"
+    java.parent.mkdir()
+    temporary.mkdir()
+    java.write_text("#!/bin/sh\necho 'Error: this is no JDK' >&2\nexit 1\n")
+    java.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", "from ouzel.spark.session import start_spark\nstart_spark('q')"],
+        env={**os.environ, "JAVA_HOME": str(tmp_path), "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Spark does not start on local[*]: Error: this is no JDK" in done.stderr
+    assert not list(temporary.glob("ouzel-spark-*"))
 
 
 def test_spark_connect_is_refused_in_one_sentence() -> None:
