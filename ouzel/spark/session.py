@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import NotSupported, OuzelError
@@ -184,6 +186,13 @@ def _reason(error: Exception, log: int) -> str:
     return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
 
 
+def _describe_unread(path: str) -> str:
+    """Why a file that was found could not be opened: Spark says of each that it does not exist."""
+    if os.path.exists(path) and not os.access(path, os.R_OK):
+        return f"the file {path} cannot be read: {os.strerror(errno.EACCES)}"
+    return f"the file {path} is not there any more, or may not be opened; it was found when the batch began"
+
+
 def _version() -> str:
     import pyspark
 
@@ -207,6 +216,11 @@ def translate_error(error: Exception) -> OuzelError:
     missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
     if missing:
         return OuzelError(f"there is no {missing[1].removeprefix('file:')}")
+    unread = re.search(
+        r"\[FAILED_READ_FILE\.FILE_NOT_EXIST\] Encountered error while reading file (\S+?)\. ", text + " "
+    )
+    if unread:
+        return OuzelError(_describe_unread(unquote(re.sub("^file:/*", "/", unread[1]))))
     if "Failed to find data source: kafka" in text:
         return OuzelError(
             "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="

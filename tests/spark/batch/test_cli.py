@@ -177,6 +177,17 @@ def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
     assert str(translate_error(RuntimeError(raised))) == said
 
 
+def test_a_file_that_may_not_be_opened_is_not_said_to_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark says of either that it does not exist."""
+    file = tmp_path / "a b.csv"
+    told = f"[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file {file.as_uri()}. File does not exist. It is possible"
+    gone = f"the file {file} is not there any more, or may not be opened; it was found when the batch began"
+    assert str(translate_error(RuntimeError(told))) == gone
+    file.touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # who is root may read all
+    assert str(translate_error(RuntimeError(told))) == f"the file {file} cannot be read: Permission denied"
+
+
 @pytest.mark.parametrize("logger", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])
 def test_what_pyspark_logs_as_json_stays_out_of_the_terminal(logger: str) -> None:
     told = (
