@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.plan.tables import node_classes
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.rules.dag import Dag
+from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.session import Job
 from ouzel.spark.batch.period import Period, read_period
 from ouzel.spark.batch.run import BatchRun, batch_run
@@ -154,6 +155,32 @@ def test_all_that_would_miss_rows_is_named(job: Callable[[str], Job]) -> None:
     query = "SELECT a FROM t INTERSECT SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.a;"
     with pytest.raises(NotSupported, match="with joins and INTERSECT"):
         batch_run(job(T + query), None, DAY)
+
+
+@pytest.mark.parametrize("words", ["EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL"])
+def test_the_second_input_of_a_set_operation_is_not_cut_by_its_own_time(words: str, job: Callable[[str], Job]) -> None:
+    named = words.removesuffix(" ALL")
+    with pytest.raises(NotSupported, match=f"of a query with {named}: each table is cut by its own time"):
+        batch_run(job(T + f"SELECT a FROM t {words} SELECT a FROM t WHERE a > 5;"), None, DAY)
+
+
+class Neighbours(Filter):
+    """A node of whose class nobody has heard: it says of itself that it sets rows beside others."""
+
+    meets_other_rows = "neighbours"
+
+
+def test_what_is_refused_is_what_a_node_says_of_itself(job: Callable[[str], Job]) -> None:
+    made = job(T + PARTS[Filter])
+
+    def meet(node: Node, inputs: tuple[Node, ...]) -> Node:
+        node = with_inputs(node, inputs)
+        return Neighbours(node.input, node.predicate) if isinstance(node, Filter) else node
+
+    assert batch_run(made, None, DAY).program != made.program
+    other = replace(made, program=replace(made.program, sinks=Dag(made.program.sinks).rebuilt(meet).sinks))
+    with pytest.raises(NotSupported, match="of a query with neighbours: each table is cut by its own time"):
+        batch_run(other, None, DAY)
 
 
 def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
