@@ -86,6 +86,9 @@ HALVES = {
     "tests/reconcile/test_fuzz.py": Half.IN_TURN,
     "tests/reconcile/test_fuzz_queries.py": Half.IN_TURN,
     "tests/reconcile/test_joined.py": Half.IN_TURN,
+    "tests/reconcile/test_late_values.py": Half.IN_TURN,
+    "tests/reconcile/test_parts.py::test_whatever_part_of_a_group_there_is_all_its_aggregates_are_in_flight": Half.IN_TURN,
+    "tests/reconcile/test_rolled_back.py": Half.IN_TURN,
     "tests/reconcile/test_statement.py::test_a_run_that_goes_on_is_watched_to_its_end": Half.IN_TURN,
     "tests/reconcile/test_runs.py::test_late_is_exact_whatever_is_computed_of_the_rows": Half.IN_TURN,
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
@@ -110,6 +113,7 @@ ALONE = (
     "tests/process/test_state.py::test_a_topology_on_an_ensemble_outlives_its_leader_and_a_topology_master",
     "tests/process/test_waiting.py",
     "tests/reconcile/test_kills.py",
+    "tests/reconcile/test_rolled_back.py",
     "tests/spark/streaming/test_kill.py",
 )
 """What kills, hangs, pauses or floods processes: beside others it makes the load under which it fails."""

@@ -19,6 +19,9 @@ Times = Mapping[str, Mapping[str, int]]
 
 RECORD, RESULTS, LATE, SHED, LIVE = "record.json", "results.parquet", "late.jsonl", "shed.jsonl", "live.json"
 
+DROPPED_LINES = "dropped.jsonl"
+"""What tasks with epochs have written of late rows, and taken back when all went back; LATE is made of it."""
+
 SENT_AGAIN = "rows were sent again, for they had not been wholly acked"
 """Text of the event `replayed` that counts rows; another is of a source that was started again, and counts how often."""
 

@@ -24,6 +24,7 @@ from ouzel.reconcile.recording.live import LiveRecord, is_live
 from ouzel.reconcile.recording.marks import Marked, mark_of
 from ouzel.reconcile.recording.parts import can_be_read_back, parts_written
 from ouzel.reconcile.recording.record import (
+    DROPPED_LINES,
     LATE,
     LIVE,
     RECORD,
@@ -37,6 +38,7 @@ from ouzel.reconcile.recording.record import (
 from ouzel.reconcile.recording.topics import ids_of
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, RowIteration, RunState, Status, was_cut_short
+from ouzel.runtime.tasks.late import lines_that_stand
 from ouzel.spark.io.bounds import Ranges
 
 if TYPE_CHECKING:
@@ -69,13 +71,13 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
         raise QueryError(
             f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
         )
-    for name in (RECORD, RESULTS, LATE, SHED, LIVE):
+    for name in (RECORD, RESULTS, LATE, DROPPED_LINES, SHED, LIVE):
         (home / name).unlink(missing_ok=True)
     job = session.draw_seed(job)
     if engine == "spark":
         return job
     job = session.mark_sides(job)
-    late = job.settings.late_path or str(home.resolve() / LATE)
+    late = job.settings.late_path or str(home.resolve() / (DROPPED_LINES if job.settings.has_epochs else LATE))
     return session.with_settings(job, replace(job.settings, late_path=late, shed_path=str(home.resolve() / SHED)))
 
 
@@ -203,6 +205,7 @@ class Recorder(RowIteration):
         if result is not None:
             replace_file(self.home / RESULTS, result.write_parquet)
             answer = {**answer, RESULTS: mark_of(self.home / RESULTS)}
+        _write_late(self.home)
         scans = _scans(self._job)
         sources = self._marked.of(_files_read(scans, record.ranges))
         if not self._topics:
@@ -236,6 +239,14 @@ class Recorder(RowIteration):
             sides={table: dict(content) for table, content in job.topology.sides},
             seed=job.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
         )
+
+
+def _write_late(home: Path) -> None:
+    """Write the late rows of a run with epochs: those that stand."""
+    if (home / DROPPED_LINES).exists():
+        with (home / DROPPED_LINES).open() as lines:
+            standing = "".join(lines_that_stand(lines))
+        replace_file(home / LATE, lambda path: path.write_text(standing))
 
 
 def record_in(home: Path) -> RunRecord:

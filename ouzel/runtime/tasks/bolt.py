@@ -35,7 +35,7 @@ from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
-from ouzel.runtime.tasks.late import late_lines
+from ouzel.runtime.tasks.late import late_lines, standing_line
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.restoring import restore_states
@@ -340,6 +340,12 @@ class ChainBolt(TaskMachine):
         restore_states(self.chain, snapshots)
         carry_counts(self.counts, snapshots[-1].counts)
 
+    def take_late_back(self) -> None:
+        """Say in the file of late rows how many stand: what was dropped behind the epoch that it goes on from is read again."""
+        path = Path(self.settings.late_path)
+        if self.settings.late_path and path.exists():
+            append_lines(path, standing_line(self.task.component, self.task.index, self.counts.rows_late))
+
     def _tell(self, moment: WatermarkStatus) -> None:
         """A sink reports upstream how far it has written: periodically, and when it comes to rest."""
         super()._tell(moment)
@@ -392,7 +398,8 @@ class ChainBolt(TaskMachine):
     def _count_late(self) -> None:
         dropped = self.chain.take_late()
         if dropped and self.settings.late_path:
-            lines = "".join(late_lines(self.task.component, frame) for frame in dropped)
+            task = self.task.index if self.settings.has_epochs else None
+            lines = "".join(late_lines(self.task.component, frame, task) for frame in dropped)
             append_lines(Path(self.settings.late_path), lines)
         late, self._late = self.chain.late - self._late, self.chain.late
         if late:

@@ -167,6 +167,8 @@ def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) ->
     bolt = ChainBolt(setup, chain, ports, refusals, quarantine, end)
     if context.restored:
         bolt.restore(context.restored)
+    if settings.has_epochs:
+        bolt.take_late_back()
     return bolt
 
 
