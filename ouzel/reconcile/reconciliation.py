@@ -22,7 +22,7 @@ from ouzel.reconcile.comparing.lineage import Lineage, lineage
 from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
 from ouzel.reconcile.explaining.behind import is_shuffled
-from ouzel.reconcile.explaining.bounds import Bounds, rounding_bounds
+from ouzel.reconcile.explaining.bounds import PartBound, rounding_bounds
 from ouzel.reconcile.explaining.classes import Class, evidence
 from ouzel.reconcile.explaining.classification import CLASS, LateExclusion, classify
 from ouzel.reconcile.explaining.come import come_by_input, come_by_record
@@ -283,7 +283,7 @@ def _compare(
     )  # fmt: skip
 
 
-def _may_be_rounding(found: Reconciliation, sums: Mapping[str, Bounds]) -> bool:
+def _may_be_rounding(found: Reconciliation, sums: Mapping[str, PartBound]) -> bool:
     """Whether a row differs in these sums and means of floats alone, and nobody has asked how large their values are."""
     rows = found.samples.get(Class.VALUE_DIFFERS, ())
     return not found.facts.bounds and any(set(row.differing) <= sums.keys() for row in rows)

@@ -144,6 +144,28 @@ def test_windows_lose_what_was_in_them(one_partition: SparkSession) -> None:
     assert found == {name: kinds for name, (*_, kinds) in OF_WINDOWS.items() if kinds}
 
 
+OF_SESSIONS: Mapping[str, tuple[int, int, list[Class]]] = {
+    "over before it died": (SINCE - WIDE, SINCE + 1, MISSING),
+    "open when it died": (SINCE - WIDE, UNTIL + WIDE, LOST),
+    "begun as the last row was read": (UNTIL, UNTIL + 3 * WIDE, LOST),
+    "begun later": (UNTIL + 1, UNTIL + WIDE, MISSING),
+}
+"""Where a group's session begins and ends, and what is found if it is missing."""
+
+
+@pytest.mark.parametrize("has_start", [True, False])
+def test_a_session_is_lost_that_was_open_however_long_it_goes_on(has_start: bool, one_partition: SparkSession) -> None:
+    keys = [Field("k", VARCHAR), *([Field("start", TIMESTAMP)] if has_start else []), Field("end", TIMESTAMP)]
+    sessions = replace(WINDOWS, window_us=0, window_start="start" if has_start else None, carried=Schema(tuple(keys)))
+    batch = [
+        {**WHOLE, "k": name, f"{CARRIED}k": name, f"{CARRIED}start": at(start), f"{CARRIED}end": at(end)}
+        for name, (start, end, _) in OF_SESSIONS.items()
+    ]
+    found = judged(one_partition, sessions, Evidence(LOSS), [], batch)
+    unsure = {} if has_start else {"begun later": LOST}
+    assert found == {**{name: kinds for name, (*_, kinds) in OF_SESSIONS.items()}, **unsure}
+
+
 OF_OPEN: Mapping[str, tuple[int, Change, list[Class], list[Class]]] = {
     "closed": (OPEN_AT + 1, gone, MISSING, MISSING),
     "open": (OPEN_AT + 2, gone, [Class.IN_FLIGHT], [Class.IN_FLIGHT]),

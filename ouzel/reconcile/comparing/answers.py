@@ -18,7 +18,7 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
 from ouzel.reconcile.comparing.forms import comparable_form
 from ouzel.reconcile.comparing.lineage import batch_sink
-from ouzel.reconcile.explaining.bounds import Bounds
+from ouzel.reconcile.explaining.bounds import PartBound
 from ouzel.reconcile.explaining.shed import NOTHING_SHED, Shed, leave_out
 from ouzel.reconcile.recording.parts import can_be_read_back, find_weight, parts_glob, parts_written
 from ouzel.reconcile.recording.record import RESULTS, read_record
@@ -87,7 +87,7 @@ def batch_answer(
     ranges: Ranges,
     spark: SparkSession,
     shed: Shed,
-    bounds: Mapping[str, Bounds] = MappingProxyType({}),
+    bounds: Mapping[str, PartBound] = MappingProxyType({}),
 ) -> DataFrame:
     """What the batch job returns, with the group keys and what bounds parts of groups carried along (see lineage.batch_sink)."""
     made = batch_of(job, batch_sink(sink, bounds), ranges, shed)

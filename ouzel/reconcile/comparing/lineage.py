@@ -45,7 +45,8 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
-from ouzel.reconcile.explaining.bounds import Bounds, bounding_calls, find_bounds, trace_call
+from ouzel.reconcile.explaining.bounds import PartBound, trace_call, with_bounding_calls
+from ouzel.reconcile.explaining.limits import find_bounds
 
 DAY_US = 86_400_000_000
 
@@ -148,7 +149,8 @@ class Lineage:
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
         copies: in how many of them it may be, if it is single: in so many windows.
-        window_us: how long the windows of the top aggregate are; 0 without windows.
+        window_us: how long the windows of the top aggregate are; 0 without windows, and of sessions, each of which has its own length.
+        window_start: that column of those carried which is the beginning of the row's window, if the query groups by it.
         emit: when the top aggregate emits its results; None without one.
         bounds: what a part of a group's rows can give, of columns that are results of the top aggregate.
         leaves_at: that column of those carried whose time the watermark has to pass before the row leaves, in the order of time, an OVER.
@@ -165,10 +167,11 @@ class Lineage:
     single: bool = False
     copies: int = 1
     window_us: int = 0
+    window_start: str | None = None
     emit: EmitRule | None = None
     joined: Joined | None = None
     leaves_at: str | None = None
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    bounds: Mapping[str, PartBound] = field(default_factory=dict)
 
 
 def lineage(sink: Sink) -> Lineage:
@@ -195,7 +198,7 @@ def lineage(sink: Sink) -> Lineage:
     directions = {
         name: _direction(sink.input, inner) if made_of[name] else Direction.SAME for inner, name in names.items()
     }
-    end = aggregate.window[1] if aggregate.window else None
+    start, end = aggregate.window[:2] if aggregate.window else (None, None)
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
     step = _step(aggregate) if time else 0
     time = time or _time(columns, sink, names)
@@ -204,18 +207,19 @@ def lineage(sink: Sink) -> Lineage:
         emit = EmitRule.DELAY  # it too tells, and later what has changed
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
-        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit, bounds=_bounds(sink.input, aggregate, names),
+        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), start or None, emit,
+        bounds=_bounds(sink.input, aggregate, names),
     )  # fmt: skip
 
 
-def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[str, Bounds]:
+def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[str, PartBound]:
     """The bounds of what lies below `top`, whose columns have these names in the output."""
     calls = {call.name: call for call in aggregate.calls}
     made_of = {name: found for inner, name in names.items() if (found := trace_call(top, inner)) and found[0] in calls}
-    return find_bounds(aggregate, {name: (calls[call], is_cast) for name, (call, is_cast) in made_of.items()})
+    return find_bounds(aggregate, {name: (calls[call], loss) for name, (call, loss) in made_of.items()})
 
 
-def batch_sink(sink: Sink, bounds: Mapping[str, Bounds] = MappingProxyType({})) -> Sink:
+def batch_sink(sink: Sink, bounds: Mapping[str, PartBound] = MappingProxyType({})) -> Sink:
     """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, or by what rows of a top OVER leave,
     and what these bounds take.
 
@@ -226,7 +230,7 @@ def batch_sink(sink: Sink, bounds: Mapping[str, Bounds] = MappingProxyType({})) 
     return replace(sink, input=_carrying(sink.input, bounds), columns=Schema(()))
 
 
-def _carrying(node: Node, bounds: Mapping[str, Bounds]) -> Node:
+def _carrying(node: Node, bounds: Mapping[str, PartBound]) -> Node:
     match node:
         case Project():
             below = _carrying(node.input, bounds)
@@ -236,8 +240,8 @@ def _carrying(node: Node, bounds: Mapping[str, Bounds]) -> Node:
             return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
     given, keys = set(node.schema.names), _carried_of(node)
     if isinstance(node, Aggregate):
-        calls = bounding_calls(node, bounds)
-        node, keys = replace(node, calls=(*node.calls, *calls)), (*keys, *(call.name for call in calls))
+        node, needed = with_bounding_calls(node, bounds)
+        keys = (*keys, *needed)
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
     return Project(node, (*((name, column) for name, column in items if name in given), *copies))
@@ -356,7 +360,9 @@ def _moves(call: AggregateCall) -> Direction:
         return {"count": Direction.DISTINCT, "max": Direction.RISING}.get(call.function, Direction.FREE)
     every = call.argument is None and call.filter is None
     by_function = {
-        "count": Direction.ROWS if every else Direction.COUNT, "max": Direction.RISING, "min": Direction.FALLING, "sum": Direction.SUM,
+        "count": Direction.ROWS if every else Direction.COUNT, "count_if": Direction.COUNT, "regr_count": Direction.COUNT,
+        "max": Direction.RISING, "bool_or": Direction.RISING, "min": Direction.FALLING, "bool_and": Direction.FALLING,
+        "sum": Direction.SUM,
     }  # fmt: skip
     return by_function.get(call.function, Direction.FREE)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, walk_type
 from ouzel.reconcile.comparing.lineage import CARRIED, Lineage
-from ouzel.reconcile.explaining.bounds import Bounds, rounds
+from ouzel.reconcile.explaining.bounds import PartBound, rounds
+from ouzel.reconcile.explaining.number_bounds import NumberBound
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -229,20 +230,16 @@ def _differing(facts: Lineage, tolerance: float) -> list[Column]:
     return [F.array_compact(F.array(*differing)).alias(DIFFERING), F.array_compact(F.array(*near)).alias(NEAR)]
 
 
-def _is_rounding(ours: Column, theirs: Column, bounds: Bounds | None) -> Column:
-    """Whether another order of adding up can make the difference: where values cancel, little is left, and it is what rounding makes of it.
-
-    The error of a sum is no more than the number of its terms, times the unit of rounding, times the sum of their sizes (Higham, "Accuracy
-    and Stability of Numerical Algorithms", section 4.2).
-    """
+def _is_rounding(ours: Column, theirs: Column, bounds: PartBound | None) -> Column:
+    """Whether another order of adding up can make the difference: where values cancel, what is left is much of it rounding."""
     from pyspark.sql import functions as F
 
-    if bounds is None or not rounds(bounds.call):
+    if not isinstance(bounds, NumberBound) or not rounds(bounds.call):
         return F.lit(False)
-    least, greatest, number = (F.col(f"{CARRIED}{name}").cast("double") for name in bounds.columns)
-    sizes = F.greatest(F.abs(least), F.abs(greatest)) * (number if bounds.call.function == "sum" else F.lit(1.0))
-    off = F.abs(ours.cast("double") - theirs.cast("double"))
-    return F.coalesce((sizes < F.lit(float("inf"))) & (off <= F.lit(2.0**-52) * number * sizes), F.lit(False))
+    a, b = ours.cast("double"), theirs.cast("double")
+    allowed = bounds.rounding(lambda need: F.col(f"{CARRIED}{bounds.column(need)}"))
+    cast = F.lit(bounds.loss.relative) * F.greatest(F.abs(a), F.abs(b))
+    return F.coalesce(F.abs(a - b) <= allowed + cast, F.lit(False))
 
 
 def _close(ours: Column, theirs: Column, kind: DataType, tolerance: float) -> Column:

@@ -1,82 +1,103 @@
-"""What an aggregate of some of a group's rows can be, by what all of them are: least and greatest value, and how many have one.
+"""What an aggregate of some of a group's rows can be, by what all of them are.
 
 A row of the stream that lacks rows (they were in flight, lost, or late and only counted) may have any values that such a part can give, and
-no others: each by itself, and with what stands beside it. Bounds are counted as doubles, and a billionth more is allowed; what is infinite
-or no number bounds nothing.
+no others: each by itself, and with what stands beside it. Each kind of aggregate has a PartBound, which asks the batch job for what it
+has to know of the whole group; see number_bounds.py and limits.py.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Cast, Column, Expression
+from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.plan import Aggregate, AggregateCall, Node, Project
-from ouzel.compiler.types import BIGINT, DecimalType, FloatType, IntegerType
+from ouzel.compiler.types import BIGINT, DataType, DecimalType, FloatType, IntegerType
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
 
-SLACK = 1e-9
-"""How far beyond a bound a value may be, relative to the greatest sum that there can be."""
+Sides = Mapping[str, "SparkColumn"]
+"""A row's columns, by the output's names."""
 
-_NUMBERS = (IntegerType, FloatType, DecimalType)
-
-BOUNDED = ("sum", "avg", "min", "max")
-"""Aggregates of which these bounds say anything."""
+NUMBERS = (IntegerType, FloatType, DecimalType)
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Of one column of the output: the aggregate that it is, and the columns of the batch's row that bound it.
+class CastLoss:
+    """By how much casts may have moved a number: by so much, and by so much of itself."""
+
+    unit: float = 0.0
+    relative: float = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.unit or self.relative)
+
+    def __add__(self, other: CastLoss) -> CastLoss:
+        return CastLoss(self.unit + other.unit, self.relative + other.relative)
+
+    def of(self, value: SparkColumn) -> SparkColumn:
+        """The same of this value."""
+        from pyspark.sql import functions as F
+
+        return F.lit(self.unit) + F.lit(self.relative) * F.abs(value)
+
+
+@dataclass(frozen=True)
+class Need:
+    """An aggregate of the whole group that the batch job is asked for: of the call's own argument, or of what is computed `of` it."""
+
+    function: str
+    type: DataType
+    of: Expression | None = None
+    distinct: bool = False
+    parameters: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartBound(ABC):
+    """What one column of the output can be, of a part of a group's rows.
 
     Attributes:
-        call: whose result it is, one of BOUNDED.
-        least: the least value of the argument among all rows of the group.
-        greatest: the greatest.
-        number: how many have a value.
+        call: whose result it is.
+        place: of the aggregate's calls, which.
+        argument: the type of what it reads; None if that is nothing.
         rows: the output's column that counts all rows of the group; empty if there is none.
         values: the output's column that counts just the values; empty if there is none.
-        rounded: whether a cast may have cut the value, by less than 1.
-        beside: the output's columns of the same values, uncast, by their aggregate: a sum lies between as many of the row's own least and
-            greatest.
+        loss: what casts may have made of it.
+        beside: the output's columns of the same values, uncast, by their aggregate.
     """
 
     call: AggregateCall
-    least: str
-    greatest: str
-    number: str
-    rows: str = ""
-    values: str = ""
-    rounded: bool = False
-    beside: Mapping[str, str] = field(default_factory=dict)
+    place: int
+    argument: DataType | None
+    rows: str
+    values: str
+    loss: CastLoss
+    beside: Mapping[str, str]
 
     @property
-    def columns(self) -> tuple[str, str, str]:
+    @abstractmethod
+    def needs(self) -> Mapping[str, Need]:
+        """What has to be known of the whole group, by a short name."""
+
+    @abstractmethod
+    def holds(self, name: str, ours: Sides, theirs: Sides, at: Callable[[str], SparkColumn]) -> SparkColumn:
+        """Whether a part of the rows that `theirs` is of can give the column `name` of `ours`; `at` gives what is needed, by short name."""
+
+    def column(self, need: str) -> str:
+        """The column of the batch's row that has it."""
+        return f"$bound{self.place}_{need}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
         """The columns of the batch's row."""
-        return self.least, self.greatest, self.number
-
-
-def find_bounds(aggregate: Aggregate, made_of: Mapping[str, tuple[AggregateCall, bool]]) -> dict[str, Bounds]:
-    """The bounds of the output's columns, each of which is the result of a call, cast or not."""
-    rows = next((name for name, (call, _) in made_of.items() if _counts_rows(call)), "")
-    found: dict[str, Bounds] = {}
-    for name, (call, is_cast) in made_of.items():
-        if call.function not in BOUNDED or call.distinct or call.argument is None or not _is_number(aggregate, call):
-            continue
-        same = (other for other, (each, _) in made_of.items() if _counts_values(each, call))
-        place = aggregate.calls.index(call)
-        least, greatest, number = (f"$bound{place}_{kind}" for kind in ("least", "greatest", "number"))
-        beside = {
-            each.function: other
-            for other, (each, cast) in made_of.items()
-            if not cast and each.function in BOUNDED and _reads_same(each, call)
-        }
-        found[name] = Bounds(call, least, greatest, number, rows, next(same, ""), is_cast, beside)
-    return found
+        return tuple(map(self.column, self.needs))
 
 
 def rounds(call: AggregateCall) -> bool:
@@ -84,46 +105,38 @@ def rounds(call: AggregateCall) -> bool:
     return call.function in ("sum", "avg") and isinstance(call.type, FloatType)
 
 
-def rounding_bounds(bounds: Mapping[str, Bounds]) -> dict[str, Bounds]:
+def rounding_bounds(bounds: Mapping[str, PartBound]) -> dict[str, PartBound]:
     """Those of such results."""
     return {name: each for name, each in bounds.items() if rounds(each.call)}
 
 
-def _counts_rows(call: AggregateCall) -> bool:
-    return call.function == "count" and call.argument is None and call.filter is None
-
-
-def _counts_values(count: AggregateCall, of: AggregateCall) -> bool:
-    return count.function == "count" and _reads_same(count, of)
-
-
-def _reads_same(call: AggregateCall, other: AggregateCall) -> bool:
-    return (call.argument, call.filter) == (other.argument, other.filter) and not call.distinct
-
-
-def _is_number(aggregate: Aggregate, call: AggregateCall) -> bool:
-    kind = aggregate.input.schema[call.argument or ""].type
-    return isinstance(kind, _NUMBERS)
-
-
-def bounding_calls(aggregate: Aggregate, bounds: Mapping[str, Bounds]) -> tuple[AggregateCall, ...]:
-    """The calls that compute the bounds, each once."""
-    made: dict[str, AggregateCall] = {}
+def with_bounding_calls(aggregate: Aggregate, bounds: Mapping[str, PartBound]) -> tuple[Aggregate, tuple[str, ...]]:
+    """The aggregate that computes what is needed too, each once, and the names of that."""
+    values: dict[str, Expression] = {}
+    calls: dict[str, AggregateCall] = {}
     for each in bounds.values():
-        kind = aggregate.input.schema[each.call.argument or ""].type
-        for name, function, of in zip(each.columns, ("min", "max", "count"), (kind, kind, BIGINT), strict=True):
-            made[name] = AggregateCall(name, function, each.call.argument, of, filter=each.call.filter)
-    return tuple(made.values())
+        for short, need in each.needs.items():
+            name, argument = each.column(short), each.call.argument
+            if need.of is not None:
+                argument = f"{name}_of"
+                values[argument] = need.of
+            calls[name] = AggregateCall(
+                name, need.function, argument, need.type, need.distinct, each.call.filter, parameters=need.parameters
+            )
+    given = tuple((column.name, column) for column in columns_as_expressions(aggregate.input.schema))
+    below = Project(aggregate.input, (*given, *values.items())) if values else aggregate.input
+    return replace(aggregate, input=below, calls=(*aggregate.calls, *calls.values())), tuple(calls)
 
 
-def trace_call(node: Node, name: str) -> tuple[str, bool] | None:
-    """Which column of the aggregate below a column is, and whether casts are between them; None if more is computed of it."""
-    is_cast = False
+def trace_call(node: Node, name: str) -> tuple[str, CastLoss] | None:
+    """Which column of the aggregate below a column is, and what casts between them lose; None if more is computed of it."""
+    loss = CastLoss()
     while not isinstance(node, Aggregate):
         if isinstance(node, Project):
             value: Expression = dict(node.items)[name]
-            while isinstance(value, Cast) and isinstance(value.type, _NUMBERS):
-                value, is_cast = value.operand, True
+            while isinstance(value, Cast) and isinstance(value.type, NUMBERS):
+                loss += _loss_of(value.operand.type, value.type)
+                value = value.operand
             if not isinstance(value, Column):
                 return None
             name = value.name
@@ -132,15 +145,29 @@ def trace_call(node: Node, name: str) -> tuple[str, bool] | None:
         else:
             return None
         (node,) = node.inputs
-    return name, is_cast
+    return name, loss
+
+
+def _loss_of(before: DataType, after: DataType) -> CastLoss:
+    """What a cast between numbers loses at most; one that does not fit fails."""
+    match before, after:
+        case IntegerType(), IntegerType() | DecimalType():
+            return CastLoss()
+        case DecimalType(), DecimalType() if after.scale >= before.scale:
+            return CastLoss()
+        case _, IntegerType():
+            return CastLoss(1.0)
+        case _, DecimalType():
+            return CastLoss(10.0**-after.scale)
+        case _, FloatType():
+            return CastLoss(relative=2.0**-23 if after.bits == 32 else 2.0**-52)
+    return CastLoss(1.0)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What is known of the values in the part: between which they lie, and how many there are; `number` are all of the group's."""
+class Part:
+    """How many values are in the part: `number` are all of the group's."""
 
-    least: SparkColumn
-    greatest: SparkColumn
     number: SparkColumn
     fewest: SparkColumn
     most: SparkColumn
@@ -150,110 +177,32 @@ class _Part:
         """Whether it is known how many there are."""
         return self.fewest == self.most
 
-    @property
-    def size(self) -> SparkColumn:
-        """The greatest sum that there can be."""
-        from pyspark.sql import functions as F
 
-        return self.number * F.greatest(F.abs(self.least), F.abs(self.greatest))
+NUMBER = Need("count", BIGINT)
+"""How many values the group has."""
 
 
-def within(
-    bounds: Mapping[str, Bounds],
-    ours: Mapping[str, SparkColumn],
-    theirs: Mapping[str, SparkColumn],
-    at: Callable[[str], SparkColumn],
-) -> SparkColumn:
-    """Whether a part of the rows that `theirs` is of can give `ours`; `at` gives the columns of the bounds."""
-    from pyspark.sql import functions as F
-
-    return reduce(and_, (_is_within(name, each, ours, theirs, at) for name, each in bounds.items()), F.lit(True))
-
-
-def _is_within(
-    name: str,
-    each: Bounds,
-    ours: Mapping[str, SparkColumn],
-    theirs: Mapping[str, SparkColumn],
-    at: Callable[[str], SparkColumn],
-) -> SparkColumn:
-    from pyspark.sql import functions as F
-
-    value, whole = ours[name].cast("double"), theirs[name].cast("double")
-    part = _part(each, ours, theirs, at)
-    low, high = _limits(each, {kind: ours[other].cast("double") for kind, other in each.beside.items()}, whole, part)
-    slack = F.lit(SLACK) * part.size + F.lit(float(each.rounded)) + F.lit(_unit(each)) * (part.number + 1)
-    known = (part.size < F.lit(float("inf"))) & (F.abs(whole) < F.lit(float("inf")))
-    found = F.when(value.isNull(), part.fewest == 0).when(part.most < 1, F.lit(False))
-    return F.coalesce(found.when(known, value.between(low - slack, high + slack)), F.lit(True))
-
-
-def _unit(each: Bounds) -> float:
-    """How far a mean of decimals may be from the quotient."""
-    kind = each.call.type
-    return 10.0**-kind.scale if each.call.function == "avg" and isinstance(kind, DecimalType) else 0.0
-
-
-def _part(
-    each: Bounds,
-    ours: Mapping[str, SparkColumn],
-    theirs: Mapping[str, SparkColumn],
-    at: Callable[[str], SparkColumn],
-) -> _Part:
+def part_of(each: PartBound, ours: Sides, theirs: Sides, number: SparkColumn) -> Part:
     """Of rows without a value the part has no more than the group, and lacks no more than are missing."""
     from pyspark.sql import functions as F
 
-    least, greatest, number = (at(name).cast("double") for name in each.columns)
     if each.values:
         fewest = most = ours[each.values].cast("double")
-    elif each.rows:
+    elif each.rows and not each.call.distinct:
         rows, every = ours[each.rows].cast("double"), theirs[each.rows].cast("double")
         fewest, most = F.greatest(F.lit(0.0), rows - (every - number)), F.least(number, rows)
     else:
         fewest, most = F.lit(0.0), number
-    return _Part(least, greatest, number, fewest, most)
+    return Part(number, fewest, most)
 
 
-def _limits(
-    each: Bounds, beside: Mapping[str, SparkColumn], whole: SparkColumn, part: _Part
-) -> tuple[SparkColumn, SparkColumn]:
-    """Between what the value can be. NULLs are passed over by the least and the greatest of several."""
+def within(
+    bounds: Mapping[str, PartBound], ours: Sides, theirs: Sides, at: Callable[[str], SparkColumn]
+) -> SparkColumn:
+    """Whether a part of the rows that `theirs` is of can give `ours`; `at` gives the columns of the bounds."""
     from pyspark.sql import functions as F
 
-    least = F.greatest(part.least, beside["min"]) if "min" in beside else part.least
-    greatest = F.least(part.greatest, beside["max"]) if "max" in beside else part.greatest
-    own, kind = replace(part, least=least, greatest=greatest), each.call.function
-    if kind == "sum":
-        return _of_sum(whole, own, part)
-    if kind == "avg":
-        return _of_mean(each, beside.get("sum"), whole, own, part)
-    other = beside.get("max" if kind == "min" else "min")
-    single = F.when(part.most <= 1, other) if other is not None else F.when(F.lit(False), whole)
-    complete = part.is_counted & (part.most == part.number)
-    return single.when(complete, whole).otherwise(least), single.when(complete, whole).otherwise(greatest)
+    def holds(name: str, each: PartBound) -> SparkColumn:
+        return each.holds(name, ours, theirs, lambda need: at(each.column(need)))
 
-
-def _of_sum(whole: SparkColumn, own: _Part, part: _Part) -> tuple[SparkColumn, SparkColumn]:
-    """Between what the sum of that many values can be: those that are there, and by the whole those that are not."""
-    from pyspark.sql import functions as F
-
-    there, gone = (own.fewest, own.most), (part.number - part.most, part.number - part.fewest)
-    low, high = F.least(*(n * own.least for n in there)), F.greatest(*(n * own.greatest for n in there))
-    rest_low, rest_high = F.least(*(n * part.least for n in gone)), F.greatest(*(n * part.greatest for n in gone))
-    return F.greatest(low, whole - rest_high), F.least(high, whole - rest_low)
-
-
-def _of_mean(
-    each: Bounds, total: SparkColumn | None, whole: SparkColumn, own: _Part, part: _Part
-) -> tuple[SparkColumn, SparkColumn]:
-    """The same of a mean, where it is known of how many values; a sum beside it says which."""
-    from pyspark.sql import functions as F
-
-    if each.rounded:
-        return own.least, own.greatest
-    low, high = (total, total) if total is not None else _of_sum(whole * part.number, own, part)
-    counted = part.is_counted & (part.most > 0)
-    return (
-        F.when(counted, low / F.nullif(part.most, F.lit(0.0))).otherwise(own.least),
-        F.when(counted, high / F.nullif(part.most, F.lit(0.0))).otherwise(own.greatest),
-    )
+    return reduce(and_, (holds(name, each) for name, each in bounds.items()), F.lit(True))

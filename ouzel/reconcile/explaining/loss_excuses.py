@@ -28,6 +28,9 @@ NEARLY = 1e-9
 COUNTS = frozenset({Direction.ROWS, Direction.COUNT})
 """What counts rows."""
 
+EARLIEST_US = -(1 << 62)
+"""Before all times."""
+
 _GROUP, _TASK, _EXCESS, _DIFFERS = "_group_", "_task", "_excess", "_differs"
 
 
@@ -264,7 +267,7 @@ def _in_time(loss: Loss, facts: Lineage) -> Column:
 
     if facts.window_end is not None:
         end_us = _micros(facts.window_end)
-        start_us = end_us - F.lit(facts.window_us)
+        start_us = _window_start_us(facts, end_us)
     elif facts.joined and facts.joined.times:
         times = [_micros(time.column) + F.lit(time.shift_us) for time in facts.joined.times]
         start_us, end_us = F.least(*times), F.greatest(*times) + 1
@@ -272,6 +275,15 @@ def _in_time(loss: Loss, facts: Lineage) -> Column:
         return F.lit(True)
     after = F.lit(True) if loss.since_us is None else end_us > F.lit(loss.since_us + 1)
     return after if loss.until_us is None else after & (start_us <= F.lit(loss.until_us))
+
+
+def _window_start_us(facts: Lineage, end_us: Column) -> Column:
+    """When the row's window begins; of a session that does not say it, the beginning of time."""
+    from pyspark.sql import functions as F
+
+    if facts.window_start is not None:
+        return _micros(facts.window_start)
+    return end_us - F.lit(facts.window_us) if facts.window_us else F.lit(EARLIEST_US)
 
 
 def _micros(name: str) -> Column:
