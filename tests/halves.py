@@ -101,6 +101,7 @@ ALONE = (
     "tests/law/test_kafka_restart.py",
     "tests/law/test_kills.py",
     "tests/process/test_effectively_once.py",
+    "tests/process/test_effectively_once_servers.py",
     "tests/process/test_epochs.py",
     "tests/process/test_epochs_kafka.py",
     "tests/process/test_full_disk.py",

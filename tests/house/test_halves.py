@@ -11,7 +11,9 @@ def test_what_is_named_is_there() -> None:
     missing = []
     for name in {*HALVES, *ALONE}:
         path, _, test = name.partition("::")
-        if not (ROOT / path).exists() or (test and f"def {test.partition('[')[0]}(" not in (ROOT / path).read_text(encoding="utf-8")):
+        if not (ROOT / path).exists() or (
+            test and f"def {test.partition('[')[0]}(" not in (ROOT / path).read_text(encoding="utf-8")
+        ):
             missing.append(name)
     assert missing == []
 
