@@ -1,7 +1,8 @@
 """Which half of the suite a test is in: `make test` gates every change, `make test-all` runs all there is.
 
 A test belongs to `make test` unless it is named here, or has the marker `whole` where it stands. What is named is a file, a folder, a
-test or one of its cases; the longest name that fits decides. What may have the machine to itself bears `alone`, and is run last, one after the other.
+test or one of its cases; the longest name that fits decides. What may have the machine to itself bears `alone`, and is run last, one
+after the other.
 """
 
 from __future__ import annotations
