@@ -135,7 +135,19 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
         kept=reads.replay is Replay.OFFSET or reads.kept(options),
         spark=reads.spark,
         asked=AskedTraits(*asked_of(options)) if reads.beside.asks else None,
+        fixed_tasks=why_fixed_tasks(reads, options),
     )
+
+
+def why_fixed_tasks(reads: Reads, options: Mapping[str, str]) -> str:
+    """Why other tasks cannot go on where those that have read a table stand; empty if they can: each partition is known by its id."""
+    if reads.replay is Replay.TOKEN:
+        return "what a task has taken from a queue is its own until it is acknowledged"
+    if reads.cut_by and reads.cut_by not in options:
+        return f"each of its tasks reads a partition of its own, for the table's options do not say how many '{reads.cut_by}' there are"
+    if reads.at_rest and reads.grows(options):
+        return "each of its tasks has noted what it knows of the files that it follows, and no other task finds that"
+    return ""
 
 
 def upsert_traits(upserts: Upserts, options: Mapping[str, str]) -> UpsertTraits | None:

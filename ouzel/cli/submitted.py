@@ -293,6 +293,43 @@ def _restart(name: TopologyName, of: PartName = "", debug: Debug = False) -> Non
         restart_topology(_registry(), name, of)
 
 
+def _update(
+    name: TopologyName,
+    parallelism: Annotated[
+        list[str],
+        typer.Option(
+            "--parallelism",
+            metavar="COMPONENT=N",
+            help="How many tasks a component has from now on; may be repeated.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    debug: Debug = False,
+) -> None:
+    """Change a submitted topology while it keeps its state.
+
+    It stops with a last epoch, and starts from that with other numbers of tasks: nothing is lost, and nothing comes twice.
+    What cannot be changed so is refused before it stops.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.warm import prepare
+
+        if not parallelism:
+            raise typer.BadParameter("write --parallelism COMPONENT=N", param_hint="NAME")
+        wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
+        prepare()
+        from ouzel.runtime.cluster.submitted.update import rescale_topology
+
+        rescale_topology(_registry(), name, wanted)
+        typer.echo(f"updated '{name}'")
+
+
+def _number_of_tasks(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter(f"'{text}' is no number of tasks; write COMPONENT=N", param_hint="--parallelism")
+    return int(text)
+
+
 def _stop(name: TopologyName, debug: Debug = False) -> None:
     """Stop a submitted topology cleanly.
 
@@ -369,5 +406,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stop": _stop,
     "kill": _kill,
     "start": _start,
+    "update": _update,
 }
 """By name, in the order in which `ouzel --help` shows them."""

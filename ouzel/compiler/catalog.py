@@ -39,6 +39,7 @@ class SourceTraits:
         kept: a batch can read it, be it by token: what a run has handled is kept.
         spark: the name or import path of Spark's own reader; empty if there is none.
         asked: how it is asked by key, and is no stream; None if it is read.
+        fixed_tasks: why the number of tasks that read it cannot change once some have read; empty if it can.
     """
 
     shared: bool
@@ -49,6 +50,7 @@ class SourceTraits:
     kept: bool
     spark: str
     asked: AskedTraits | None = None
+    fixed_tasks: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ouzel.compiler.plan import (
     DistributionKind,
@@ -49,9 +49,21 @@ def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
         return sink.mode is SinkMode.APPEND and sink.traits.once and not head.traits.by_token
     if not head.inputs:
         return False
+    return may_write_in_parts(sink, before)
+
+
+def may_write_in_parts(sink: Sink, before: Sequence[Node]) -> bool:
+    """Whether several tasks that make the sink's rows may each write their own: all changes of one key of the sink come from one task.
+
+    Args:
+        sink: what writes.
+        before: the nodes below it, from the one that it reads down to where their component begins.
+    """
+    if sink.traits.alone:
+        return False
     if sink.mode is SinkMode.APPEND:
         return True
-    whole = all(spread.kind in (DistributionKind.KEYS, DistributionKind.SINGLE) for spread in head.distribution)
+    whole = all(spread.kind in (DistributionKind.KEYS, DistributionKind.SINGLE) for spread in before[-1].distribution)
     return whole and (sink.mode is SinkMode.RETRACT or _keys_reach(sink, before))
 
 
@@ -64,7 +76,7 @@ def _down(sink: Sink, shared: frozenset[int], dag: Dag) -> Iterator[Node]:
         yield node
 
 
-def _keys_reach(sink: Sink, before: list[Node]) -> bool:
+def _keys_reach(sink: Sink, before: Sequence[Node]) -> bool:
     """Whether all rows of one key of the sink come from one task: what they are spread by is part of the sink's key."""
     *above, head = before
     return all(

@@ -57,6 +57,7 @@ class Manifest:
         seed: of the hash of keys.
         made_us: when all was written, in microseconds since 1970, UTC.
         tasks: every task of the topology.
+        revision: how often the topology had been updated.
     """
 
     epoch: int
@@ -64,6 +65,7 @@ class Manifest:
     seed: int
     made_us: int
     tasks: tuple[TaskFiles, ...]
+    revision: int = 0
 
     @property
     def files(self) -> list[TaskFile]:

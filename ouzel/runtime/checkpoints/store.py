@@ -95,6 +95,17 @@ class CheckpointStore:
         self._check_chain(files, [header for header, _ in read])
         return [snapshot for _, snapshot in read]
 
+    def read_header(self, files: TaskFiles) -> TaskHeader:
+        """What a task kept, but for its states: its last file is read piece by piece.
+
+        Raises:
+            StateError: as for `read_task`.
+        """
+        header = check_task_file(self.folder / files.files[-1].name, files.files[-1])
+        if header.task != str(files):
+            raise StateError(f"{self.folder / files.files[-1].name} holds {header}, and is needed for {files}")
+        return header
+
     def complete(self, manifest: Manifest) -> None:
         """Make an epoch complete, on disk when this returns. All its files must be there.
 
@@ -135,7 +146,7 @@ class CheckpointStore:
             raise StateError(f"{path} is of another folder, of topology '{manifest.topology}'")
         return manifest
 
-    def newest(self, before: int | None = None) -> tuple[Manifest | None, list[str]]:
+    def newest(self, before: int | None = None, revision: int | None = None) -> tuple[Manifest | None, list[str]]:
         """The newest epoch whose files are all as they were written, and what is wrong with later ones, newest first.
 
         (None, []) says that there has never been one. (None, [...]) says that there are some and none can be used: whoever begins with
@@ -143,6 +154,7 @@ class CheckpointStore:
 
         Args:
             before: look only at epochs of lower numbers.
+            revision: pass over epochs of later revisions of the topology: it was never started with them to an end.
 
         Raises:
             OSError: the folder cannot be read.
@@ -152,7 +164,10 @@ class CheckpointStore:
             if before is None or epoch < before:
                 found = self.verify(epoch)
                 if not found:
-                    return self.manifest(epoch), problems
+                    manifest = self.manifest(epoch)
+                    if revision is not None and manifest.revision > revision:
+                        continue
+                    return manifest, problems
                 problems += [f"epoch {epoch} cannot be used: {problem}" for problem in found]
         return None, problems
 
@@ -174,6 +189,14 @@ class CheckpointStore:
             if size != file.size:
                 return f"{self.folder / file.name} has {size:,} bytes, not {file.size:,}"
         return ""
+
+    def remove_later(self, epoch: int) -> None:
+        """Remove the manifests of later epochs: nobody is to go back to them.
+
+        Raises:
+            OSError: one cannot be removed.
+        """
+        self._remove([f"{EPOCHS}/{epoch_name(later)}" for later in self.epochs() if later > epoch])
 
     def prune(self, keep: int) -> list[str]:
         """Remove all but the newest epochs, and what no kept epoch needs; the names of what was removed.

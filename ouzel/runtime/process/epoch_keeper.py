@@ -89,7 +89,8 @@ class EpochKeeper:
             for task in topology.tasks()
         )
         try:
-            self._store.complete(Manifest(epoch, topology.name, topology.settings.seed, time.time_ns() // 1000, tasks))
+            made_us, seed = time.time_ns() // 1000, topology.settings.seed
+            self._store.complete(Manifest(epoch, topology.name, seed, made_us, tasks, self._job.revision))
         except (OSError, OuzelError) as error:
             master.on_epoch_lost(epoch, str(error))
             return
@@ -97,7 +98,7 @@ class EpochKeeper:
         self._store.prune(KEPT)
 
     def _go_back(self, master: Epochal, number: int) -> None:
-        found, problems = self._store.newest()
+        found, problems = self._store.newest(revision=self._job.revision)
         if found is None and problems:
             master.on_nothing_to_go_back_to(problems)
             return

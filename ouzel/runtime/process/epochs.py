@@ -141,7 +141,7 @@ class TaskEpochs:
     def __init__(self, job: RunDescription, container: int, task: Task, state: StateManager) -> None:
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
-        self._task, self._path = task, job.container(container) / f"generation-{task.id}"
+        self._job, self._task, self._path = job, task, job.container(container) / f"generation-{task.id}"
         self._store = CheckpointStore(job.checkpoints)
         self.generation = read_generation(state, job.id)
         last = LastRun.read(self._path)
@@ -175,9 +175,11 @@ class TaskEpochs:
         """
         if self._begun or not self.generation.restore:
             return ()
-        manifest = self._store.manifest(self.generation.restore)
-        mine = [one for one in manifest.tasks if (one.component, one.index) == (self._task.component, self._task.index)]
-        return self._store.read_task(mine[0])
+        from ouzel.runtime.checkpoints.redistribute import past_of
+
+        manifest, name = self._store.manifest(self.generation.restore), self._task.component
+        tasks = self._job.topology.component(name).parallelism
+        return past_of(self._task, tasks, manifest, self._store, self._job.former(name, manifest.revision))
 
     def on_begun(self, keeps: bool) -> None:
         """Its machine is made and begins to run."""

@@ -24,15 +24,18 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import cloudpickle
 
 from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
-from ouzel.errors import OuzelError, TopologyError
+from ouzel.errors import OuzelError, StateError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.cluster.placement import Placement
+
+if TYPE_CHECKING:
+    from ouzel.runtime.checkpoints.former import Former
 
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
@@ -54,6 +57,10 @@ class RunDescription:
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
         results: where the result is kept; None if a client takes it.
+        revision: how often the topology has been updated.
+        formers: by component, what it goes on from in epochs of the revisions from `formers_from` on, but before this one; one that is
+            not there goes on from the component of its name.
+        formers_from: epochs of revisions before this one cannot be used.
     """
 
     id: str
@@ -64,6 +71,24 @@ class RunDescription:
     tcp: bool = False
     detached: bool = False
     results: Path | None = None
+    revision: int = 0
+    formers: tuple[tuple[str, Former], ...] = ()
+    formers_from: int = 0
+
+    def former(self, component: str, revision: int) -> Former | None:
+        """What a component goes on from in an epoch of that revision; None if it is what the component itself kept.
+
+        Raises:
+            StateError: nobody knows, for updates that lie between have changed what is kept.
+        """
+        if revision == self.revision:
+            return None
+        if not self.formers_from <= revision < self.revision:
+            raise StateError(
+                f"the epoch is of revision {revision} of topology '{self.topology.name}', and revision {self.revision} goes on from "
+                f"{self.formers_from} and later"
+            )
+        return dict(self.formers).get(component)
 
     @property
     def placement(self) -> Placement:
@@ -79,6 +104,11 @@ class RunDescription:
     def container(self, number: int) -> Path:
         """The directory of one container."""
         return self.home / f"container-{number}"
+
+    def notes_of(self, task: Task) -> Path:
+        """What a task's source or sink notes for its successor: known by its component, for an update gives tasks other ids and places."""
+        name = hashlib.blake2b(task.component.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        return self.home / f"notes-{name}-{task.index}"
 
     @property
     def containers(self) -> list[int]:
@@ -105,8 +135,10 @@ class RunDescription:
         """What a call to the topology master carries as metadata."""
         return ((TOKEN, hmac.digest(_key(self.home), b"call", hashlib.sha256).hex()),)
 
-    def save(self, path: Sequence[str] = ()) -> None:
+    def save(self, path: Sequence[str] = (), *, outlined: bool = True) -> None:
         """Write description and program, signed, into the job directory; tasks look for modules of the program on `path`.
+
+        Without the description, `outlined`, the program is not known yet: it is that of the revision which the description names.
 
         Raises:
             TopologyError: what the program defines cannot be pickled.
@@ -117,8 +149,9 @@ class RunDescription:
             raise TopologyError(
                 _unsendable(self.topology) or f"the topology cannot be sent to its tasks: {error}"
             ) from error
-        self.sign(PROGRAM, pickle.dumps((list(path), program)))
-        self.save_outline()
+        self.sign(in_revision(PROGRAM, self.revision), pickle.dumps((list(path), program)))
+        if outlined:
+            self.save_outline()
 
     def save_outline(self) -> None:
         """Write the description alone, signed, into the job directory."""
@@ -130,6 +163,11 @@ class RunDescription:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(_signature(self.home, name, text) + text)
         fresh.rename(self.home / name)
+
+
+def in_revision(name: str, revision: int) -> str:
+    """What a file is called that each revision of a topology has for itself: so a description with its number replaces all at once."""
+    return f"{name}-{revision}" if revision else name
 
 
 def outline(topology: Topology) -> Topology:
@@ -260,8 +298,8 @@ def load_description(home: Path) -> RunDescription:
     return cast(RunDescription, pickle.loads(read_signed(home, _DESCRIPTION)))
 
 
-def load_program(home: Path) -> Topology:
-    """Read the whole topology of the job in `home`, which may import the user's modules: only in a process that never forks.
+def load_program(home: Path, revision: int = 0) -> Topology:
+    """Read the whole topology of the job in `home`, as that revision has it, which may import the user's modules: only in a process that never forks.
 
     From then on this process finds modules where the program that submitted the job did.
 
@@ -269,7 +307,7 @@ def load_program(home: Path) -> Topology:
         TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
     """
     global _loads
-    path, program = pickle.loads(read_signed(home, PROGRAM))
+    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision)))
     sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
     _loads = True
     try:

@@ -89,14 +89,14 @@ class Pasts:
 
         job, task, here = self._job, self._task, self._job.container(self._container)
         context = TaskContext(
-            load_program(job.home),
+            load_program(job.home, job.revision),
             job.directory,
             frozenset(one.id for one in job.tasks_in(self._container)),
             places,
             _take_results(job, task),
             incarnation,
             FileJournal(here / f"cuts-{number}"),
-            here / f"sink-{task.id}",
+            job.notes_of(task),
             FileNote(here / f"in-flight-{task.id}"),
             shell,
             FoundInFiles(job.home),

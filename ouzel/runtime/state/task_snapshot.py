@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
-from ouzel.runtime.state.context import Snapshot
+from ouzel.runtime.state.context import KeyGroups, Snapshot
 
 
 @dataclass(frozen=True)
@@ -33,3 +33,8 @@ class TaskSnapshot:
     def is_whole(self) -> bool:
         """Whether nothing before it is needed to restore the task."""
         return all(state.whole for state in self.states)
+
+
+def nothing_kept() -> Snapshot:
+    """In place of the state of an operator that is to begin with nothing."""
+    return Snapshot("nothing", KeyGroups(), 0, 1, True, {})

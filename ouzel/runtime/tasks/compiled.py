@@ -25,6 +25,7 @@ from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
+from ouzel.runtime.state.context import key_groups_of
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import Results, TaskContext
@@ -160,6 +161,8 @@ def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) ->
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
     chain = build_chain(component.chain, settings, upsert_by, component.outputs)
+    for state in chain.states:
+        state.groups = key_groups_of(setup.task.index, component.parallelism)
     _load_sides(component, chain, context, setup)
     end = _sink_end(sink, chain, setup.task, context) if sink else None
     refusals, quarantine = row_refusals(context), Quarantine(context.in_flight)

@@ -15,17 +15,21 @@ from typing import Any, cast
 
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
+from ouzel.errors import StateError
 from ouzel.runtime.cluster.state.local import LocalState
+from ouzel.runtime.process.epochs import read_generation, write_generation
 from ouzel.runtime.process.job import (
     KEY,
     PROGRAM,
     RunDescription,
     check_room,
     create_key,
+    in_revision,
     load_description,
     read_signed,
 )
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.cluster.epochs import Generation
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 
 _ABOUT, _TABLES = "about", "tables"
@@ -94,11 +98,50 @@ class TopologyFolder:
         Raises:
             TopologyError: it is gone, or not what was submitted.
         """
-        return cast(About, pickle.loads(read_signed(self.submitted, _ABOUT)))
+        return cast(About, pickle.loads(read_signed(self.submitted, in_revision(_ABOUT, self._revision))))
 
     def tables(self) -> list[dict[str, Any]]:
         """The tables whose connectors are imported before processes are forked."""
-        return cast(list[dict[str, Any]], json.loads((self.submitted / _TABLES).read_text()))
+        return cast(
+            list[dict[str, Any]], json.loads((self.submitted / in_revision(_TABLES, self._revision)).read_text())
+        )
+
+    @property
+    def _revision(self) -> int:
+        return load_description(self.submitted).revision
+
+    def save_revision(self, job: RunDescription, path: list[str], about: About, tables: list[dict[str, Any]]) -> None:
+        """Keep what a revision is to be, beside the one that is: nobody looks at it before `begin_revision`.
+
+        Raises:
+            TopologyError: what the program defines cannot be pickled.
+            OSError: there is no room.
+        """
+        kept = replace(job, home=self.submitted)
+        kept.save(path, outlined=False)
+        kept.sign(in_revision(_ABOUT, job.revision), pickle.dumps(about))
+        (self.submitted / in_revision(_TABLES, job.revision)).write_text(json.dumps(tables))
+        shutil.copy2(self.submitted / in_revision(PROGRAM, job.revision), self.run(job.id))
+
+    def begin_revision(self, job: RunDescription) -> None:
+        """Have the run, and any other after it, be of this revision, which is kept, from its next start on.
+
+        The description of the run is what decides. It is replaced at once.
+
+        Raises:
+            OSError: there is no room; the revision is the former one then, or this one.
+        """
+        for home, results in ((self.run(job.id), job.results), (self.submitted, None)):
+            replace(job, home=home, results=results).save_outline()
+
+    def forget_revisions(self, *kept: int) -> None:
+        """Remove the files of all other revisions."""
+        for home in (self.submitted, *self.runs.glob("*")):
+            for name in (PROGRAM, _ABOUT, _TABLES):
+                wanted = {in_revision(name, revision) for revision in kept}
+                for path in [home / name, *home.glob(f"{name}-*")]:
+                    if path.name not in wanted:
+                        path.unlink(missing_ok=True)
 
     def execution_state(self, run: str) -> bytes | None:
         """What the topology master of a run has stored."""
@@ -115,16 +158,26 @@ class TopologyFolder:
         run = f"{name}-{secrets.token_hex(4)}"
         home = self.run(run)
         home.mkdir(mode=0o700, parents=True)
-        for file in (KEY, PROGRAM):
+        job = load_description(self.submitted)
+        for file in (KEY, in_revision(PROGRAM, job.revision)):
             shutil.copy2(self.submitted / file, home / file)
         results = self.results_of(start) if self.about().shape else None
-        return self._describe(replace(load_description(self.submitted), id=run, results=results))
+        LocalState(home / "state").put(_revision_path(run), str(job.revision).encode())
+        return self._describe(replace(job, id=run, results=results))
 
     def continue_run(self, run: str, *, stays_paused: bool) -> RunDescription:
-        """The description of a run that goes on where it was when its processes ended."""
+        """The description of a run that goes on where it was when its processes ended.
+
+        Raises:
+            TopologyError: it is gone, or not what was submitted.
+            StateError: it was updated, and no epoch can be read that it could go on from.
+            OSError: there is no room.
+        """
         home = self.run(run)
         job = load_description(home)
         state = LocalState(home / "state")
+        if job.revision != int(state.get(_revision_path(run)) or 0):
+            self._go_back(job, state)
         if not stays_paused:
             state.delete(f"/executionstate/{run}")
         (home / "status").unlink(missing_ok=True)
@@ -132,6 +185,28 @@ class TopologyFolder:
             _forget_processes(container)
         self._unlink(run)
         return self._describe(job)
+
+    def _go_back(self, job: RunDescription, state: LocalState) -> None:
+        """Have the first start of a revision go on from the newest epoch: what tasks have noted since is of tasks that are no more.
+
+        Epochs of a later revision, which did not come to run, are removed. If this ends half-way, it is done again at the next start.
+        """
+        from ouzel.runtime.checkpoints.store import CheckpointStore
+
+        store = CheckpointStore(self.find_checkpoints(job.id))
+        epoch, problems = store.newest(revision=job.revision)
+        if epoch is None:
+            raise StateError(
+                f"no epoch can be read that topology '{job.topology.name}' could go on from: {'; '.join(problems)}"
+            )
+        store.remove_later(epoch.epoch)
+        before = read_generation(state, job.id)
+        write_generation(state, job.id, Generation(before.number + 1, epoch.epoch))
+        for journal in self.run(job.id).glob("container-*/cuts-*"):
+            journal.unlink()
+        if (submitted := load_description(self.submitted)).revision != job.revision:
+            replace(job, home=submitted.home, results=None).save_outline()
+        state.put(_revision_path(job.id), str(job.revision).encode())
 
     def pause(self, run: str) -> None:
         """Have a run begin paused."""
@@ -184,6 +259,11 @@ class TopologyFolder:
             link = load_description(self.run(run)).home
             if link.is_symlink() and Path(os.readlink(link)) == self.run(run):
                 link.unlink()
+
+
+def _revision_path(run: str) -> str:
+    """Where the state manager of a run has the revision that its tasks have begun."""
+    return f"/revisions/{run}"
 
 
 def make_link(home: Path) -> Path:

@@ -21,7 +21,7 @@ from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.process.job import PROGRAM, RunDescription
+from ouzel.runtime.process.job import PROGRAM, RunDescription, in_revision
 from ouzel.runtime.protocol.cluster.submitted import (
     Condition,
     RefuseCommand,
@@ -54,7 +54,7 @@ def submit_topology(
         goes_on = not about.keeps_state
         try:
             folder.save(job, find_modules(topology), about, describe_tables(topology))
-            variables = _find_variables(folder)
+            variables = find_variables(folder)
             record = registry.put(Submitted(name, "", 0, Condition.RUNNING, 0, goes_on, variables=variables))
             return registry, _start(registry, record)
         except BaseException as error:  # also Ctrl-C
@@ -94,7 +94,8 @@ def _start(registry: Registry, record: Submitted) -> Submitted:
         claim_checkpoints(job)
         if was_paused:
             folder.pause(job.id)
-    record = registry.put(record, condition=Condition.RUNNING, reason="", run=job.id, starts=starts)
+    begun = {"condition": Condition.RUNNING, "reason": "", "is_updating": False}
+    record = registry.put(record, run=job.id, starts=starts, **begun)
     folder.forget_others(job.id)
     if not goes_on and not folder.about().resumes:
         folder.forget_results_before(starts)
@@ -168,13 +169,15 @@ def has_resuming_source(topology: Topology) -> bool:
     return any(reads_of(scan.connector, scan.table).resumes(dict(scan.options)) for scan in scans)
 
 
-def _find_variables(folder: TopologyFolder) -> tuple[str, ...]:
+def find_variables(folder: TopologyFolder, revision: int = 0) -> tuple[str, ...]:
     """The environment variables that the program's secrets are in.
 
     Raises:
         QueryError: one of them stood in the query itself, and in the environment of this process alone.
     """
-    variables = {name.decode() for name in _VARIABLE.findall((folder.submitted / PROGRAM).read_bytes())}
+    variables = {
+        name.decode() for name in _VARIABLE.findall((folder.submitted / in_revision(PROGRAM, revision)).read_bytes())
+    }
     if any(name.startswith(SECRETS) for name in variables):
         raise QueryError(
             "a secret stands in the query, and a start after this one would not have it",

@@ -110,7 +110,7 @@ def kill_topology(registry: Registry, name: str) -> None:
     """
     with registry.changing(Verb.KILL, name) as record:
         assert record is not None
-        _end(registry, record)
+        end_processes(registry, record)
         registry.folder(name).remove()
         registry.remove(name)
 
@@ -147,7 +147,7 @@ def restart_topology(registry: Registry, name: str, target: str = "") -> None:
     with registry.changing(Verb.RESTART, name) as record:
         assert record is not None
         if not target:
-            _end(registry, record)
+            end_processes(registry, record)
             start_again(registry, registry.find(name) or record)
             return
         folder = registry.folder(name)
@@ -240,7 +240,7 @@ def _handle_on(registry: Registry, record: Submitted | None) -> Iterator[Attache
         handle.let_go()
 
 
-def _end(registry: Registry, record: Submitted) -> None:
+def end_processes(registry: Registry, record: Submitted) -> None:
     """End all processes, if there are any."""
     if registry.condition(record) not in ALIVE:
         return

@@ -46,6 +46,7 @@ class Verb(Enum):
     STOP = "stop"
     KILL = "kill"
     START = "start"
+    UPDATE = "update"
 
 
 ONLY_LOOK = frozenset({Verb.STATUS, Verb.LOGS, Verb.RESULTS, Verb.EXPLAIN})
@@ -61,6 +62,7 @@ _FITS: dict[Verb, frozenset[Condition]] = {
     Verb.STOP: frozenset({Condition.RUNNING, Condition.PAUSED, Condition.STOPPING, Condition.INTERRUPTED}),
     Verb.KILL: frozenset(Condition),
     Verb.START: frozenset({Condition.INTERRUPTED, Condition.STOPPED, Condition.FAILED}),
+    Verb.UPDATE: frozenset({Condition.RUNNING}),
 }
 
 _INSTEAD = {
@@ -145,6 +147,7 @@ class Submitted:
         since_us: when the condition came, in microseconds since 1970, UTC.
         goes_on: it keeps no state, so a start goes on where the run before was; if not, a start begins a new run.
         variables: environment variables that hold its secrets.
+        is_updating: a command stops it in order to start it again; it is interrupted if that command is gone.
     """
 
     name: str
@@ -155,6 +158,7 @@ class Submitted:
     goes_on: bool
     reason: str = ""
     variables: tuple[str, ...] = ()
+    is_updating: bool = False
 
     def to_bytes(self) -> bytes:
         """As it stands in the state manager."""
@@ -177,7 +181,10 @@ class Submitted:
     def find_condition(self, *, is_alive: bool, execution: bytes | None) -> Condition:
         """How it stands: whether its processes are there, and what its topology master has stored."""
         if not is_alive:
-            return Condition.INTERRUPTED if self.condition is Condition.RUNNING else self.condition
+            is_to_run = self.condition is Condition.RUNNING or (
+                self.is_updating and self.condition is Condition.STOPPED
+            )
+            return Condition.INTERRUPTED if is_to_run else self.condition
         state = (execution or b"").partition(b" ")[0]
         return {b"paused": Condition.PAUSED, b"draining": Condition.STOPPING}.get(state, Condition.RUNNING)
 

@@ -1,0 +1,253 @@
+"""Replacing what a submitted topology is while it keeps its state: it stops with a last epoch, and starts from that as another one.
+
+What it is to be is written beside what it is. Then one file is replaced, the description of its run, and whoever starts it next starts the
+one or the other, from the newest epoch: so wherever this ends, `ouzel start` goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from ouzel.errors import OuzelError, SubmissionError, TopologyError
+from ouzel.planner.epochs import check_epochs
+from ouzel.planner.packing import repack
+from ouzel.planner.refused import check_nodes
+from ouzel.planner.rescaling import check_keeps_epochs, rescale
+from ouzel.planner.topology import Topology
+from ouzel.runtime.checkpoints.former import Former
+from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
+from ouzel.runtime.cluster.submitted.attached import END_S, AttachedHandle, wait_for_processes
+from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
+from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_variables, start_again
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.process.job import RunDescription, load_program
+from ouzel.runtime.protocol.cluster.submitted import Condition, RefuseCommand, Submitted, Verb, find_missing_secrets
+from ouzel.runtime.run import RunState, Status
+
+START_S = 60.0
+"""How long it is waited until all tasks of an updated topology have begun."""
+
+
+@dataclass(frozen=True)
+class Present:
+    """What a submitted topology is now.
+
+    Attributes:
+        name: by which it was submitted.
+        topology: all of it, with what its components compute.
+        about: what commands show of it.
+        revision: how often it has been updated.
+    """
+
+    name: str
+    topology: Topology
+    about: About
+    revision: int
+
+
+@dataclass(frozen=True)
+class Next:
+    """What it is to be.
+
+    Attributes:
+        topology: all of it.
+        about: what commands show of it.
+        formers: by component, what it goes on from; one that is not in it goes on from the component of its name, as it was.
+    """
+
+    topology: Topology
+    about: About
+    formers: Mapping[str, Former]
+
+
+def read_present(registry: Registry, name: str) -> Present:
+    """What a topology is that can be updated now.
+
+    Raises:
+        SubmissionError: there is none of that name, or it does not run, or it keeps no epochs.
+        TopologyError: what it defines cannot be loaded here.
+    """
+    record, _ = registry.look_up(Verb.UPDATE, name)
+    folder = registry.folder(name)
+    job = folder.load(record.run)
+    topology = load_program(folder.run(record.run), job.revision)
+    check_keeps_epochs(topology)
+    return Present(name, topology, folder.about(), job.revision)
+
+
+def rescale_topology(registry: Registry, name: str, parallelism: Mapping[str, int]) -> Submitted:
+    """Give components of a running topology other numbers of tasks; its record.
+
+    Raises:
+        OuzelError: it cannot be; it runs on as it was, or the text says what to do.
+    """
+    present = read_present(registry, name)
+    topology = rescale(present.topology, parallelism)
+    return replace_topology(registry, present, Next(topology, present.about, {}))
+
+
+def replace_topology(registry: Registry, present: Present, following: Next) -> Submitted:
+    """Have a topology go on as another one, from an epoch that is taken now; its record.
+
+    Raises:
+        SubmissionError: it is not what `present` says any more, cannot be updated now, or no last epoch could be kept.
+        OuzelError: it cannot be started so; it was started again as it was.
+    """
+    _check(following.topology)
+    with registry.changing(Verb.UPDATE, present.name) as record:
+        assert record is not None
+        folder = registry.folder(record.name)
+        job = folder.load(record.run)
+        if job.revision != present.revision:
+            raise SubmissionError(
+                f"topology '{record.name}' was updated by another command meanwhile; write this one again"
+            )
+        update = _Update(registry, record, folder, job)
+        update.prepare(following)
+        return update.carry_out()
+
+
+def _check(topology: Topology) -> None:
+    check_can_be_kept(topology)
+    check_nodes(topology)
+    check_keeps_epochs(topology)
+    check_epochs(topology.components, topology.settings)
+
+
+class _Update:
+    """One update of a topology that nobody else changes meanwhile."""
+
+    def __init__(self, registry: Registry, record: Submitted, folder: TopologyFolder, job: RunDescription) -> None:
+        self._registry, self._record, self._folder, self._job = registry, record, folder, job
+        self._name, self._next = record.name, job
+        self._variables = record.variables
+
+    def prepare(self, following: Next) -> None:
+        """Write what it is to be. Nothing has changed when this fails.
+
+        Raises:
+            OuzelError: it cannot be packed, pickled or written.
+        """
+        topology, former = following.topology, self._job
+        packing = repack(topology, former.packing)
+        check_start(packing)
+        plain = not (following.formers or former.formers)
+        self._next = replace(
+            former,
+            topology=topology,
+            packing=packing,
+            results=self._folder.results_of(self._record.starts + 1)
+            if following.about.shape and not former.results
+            else former.results,
+            revision=former.revision + 1,
+            formers=tuple(following.formers.items()),
+            formers_from=former.formers_from if plain else former.revision,
+        )
+        try:
+            self._folder.save_revision(self._next, find_modules(topology), following.about, describe_tables(topology))
+            self._variables = find_variables(self._folder, self._next.revision)
+            decision = find_missing_secrets(replace(self._record, variables=self._variables), os.environ)
+            if isinstance(decision, RefuseCommand):
+                raise SubmissionError(decision.reason)
+        except BaseException as error:
+            self._forget_next()
+            if isinstance(error, OSError):
+                raise TopologyError(
+                    f"topology '{self._name}' is not updated, and runs on as it was: the update cannot be kept in {self._folder.path}: "
+                    f"{error.strerror}; make room there"
+                ) from error
+            raise
+
+    def carry_out(self) -> Submitted:
+        """Stop it, replace what it is, and start it."""
+        store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
+        kept = max(store.epochs(), default=0)
+        self._record = self._registry.put(self._record, is_updating=True)
+        status = self._stop()
+        if max(store.epochs(), default=0) <= kept:
+            self._start_as_it_was()
+            why = next(
+                (event.text for event in reversed(status.events) if event.kind == "epoch-failed"), "it was not taken"
+            )
+            raise SubmissionError(
+                f"topology '{self._name}' is not updated, for its last epoch could not be kept ({why}); it goes on as it was"
+            )
+        try:
+            self._folder.begin_revision(self._next)
+            record = start_again(self._registry, replace(self._record, variables=self._variables))
+            self._await_tasks(record)
+        except (OuzelError, OSError) as error:
+            self._fall_back(error)
+        self._folder.forget_revisions(self._next.revision)
+        return record
+
+    def _stop(self) -> Status:
+        handle = AttachedHandle(self._registry, self._record, takes_results=False)
+        try:
+            status = handle.stop()
+        finally:
+            handle.let_go()
+        if not wait_for_processes(self._registry, self._name):
+            raise SubmissionError(
+                f"the processes of topology '{self._name}' have not ended within {END_S:g} s; write `ouzel kill {self._name}`"
+            )
+        self._record = self._registry.find(self._name) or self._record
+        if status.state is not RunState.STOPPED:
+            self._registry.put(self._record, is_updating=False)
+            raise SubmissionError(
+                f"topology '{self._name}' has {status.state.value} before it could be updated"
+                + (f": {status.reason}" if status.reason else "")
+            )
+        self._record = self._registry.put(
+            self._record, condition=Condition.RUNNING
+        )  # so it counts as interrupted until it is started
+        return status
+
+    def _await_tasks(self, record: Submitted) -> None:
+        """Return when every task has begun.
+
+        Raises:
+            TopologyError: one cannot.
+        """
+        handle = AttachedHandle(self._registry, record, takes_results=False)
+        try:
+            status = handle.fresh_status(START_S)
+        finally:
+            handle.let_go()
+        if status.state in (RunState.FAILED, RunState.STOPPED):
+            raise TopologyError(status.reason)
+
+    def _fall_back(self, error: Exception) -> NoReturn:
+        """Start it as it was, whatever has become of it.
+
+        Raises:
+            TopologyError: it cannot be started so either.
+        """
+        from ouzel.runtime.cluster.submitted.verbs import end_processes
+
+        try:
+            end_processes(self._registry, self._registry.find(self._name) or self._record)
+            self._folder.begin_revision(self._job)
+            self._start_as_it_was()
+        except (OuzelError, OSError) as other:
+            raise TopologyError(
+                f"topology '{self._name}' could not be started with the update: {error}; nor as it was: {other}; "
+                f"when that is mended, bring it back with `ouzel start {self._name}`"
+            ) from error
+        raise TopologyError(
+            f"topology '{self._name}' is not updated, for it could not be started so: {error}; it goes on as it was"
+        ) from error
+
+    def _start_as_it_was(self) -> None:
+        present = self._registry.find(self._name) or self._record
+        start_again(self._registry, replace(present, variables=self._record.variables))
+        self._forget_next()
+
+    def _forget_next(self) -> None:
+        with contextlib.suppress(OuzelError, OSError):
+            self._folder.forget_revisions(self._job.revision)
