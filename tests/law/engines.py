@@ -22,6 +22,7 @@ from ouzel.runtime.simulator.faults import (
     abandon_epoch,
     lose_state_after_epoch,
     move_state,
+    rescale_some,
 )
 from ouzel.runtime.simulator.world import Fault, simulate
 from ouzel.session import Job, connector_traits, load, start, with_settings
@@ -99,6 +100,17 @@ def epochs_answer(case: Case, directory: Path, seed: int) -> Answer:
     pairs = random_shape(case, random) + EPOCHS
     job = loaded(case, directory, pairs)
     run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults_with_epochs(random))
+    return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}", run.sources)
+
+
+def rescaled_answer(case: Case, directory: Path, seed: int) -> Answer:
+    """As `epochs_answer`, and two or three times some components get other numbers of tasks."""
+    seed = zlib.crc32(f"rescaled {case.name} {seed}".encode())
+    random = Random(seed)
+    pairs = random_shape(case, random) + EPOCHS
+    job = loaded(case, directory, pairs)
+    faults = random.choices(SURVIVABLE_WITH_EPOCHS, k=random.randint(0, 3)) + [rescale_some] * random.randint(2, 3)
+    run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults)
     return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}", run.sources)
 
 

@@ -9,20 +9,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from ouzel.errors import StateError
 from ouzel.planner.topology import Task
 from ouzel.runtime.checkpoints.former import EMPTY, Former
-from ouzel.runtime.checkpoints.manifest import Manifest
-from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.task_file import TaskHeader
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
 from ouzel.runtime.state.task_snapshot import TaskSnapshot, nothing_kept
 
 
+class KeptTasks(Protocol):
+    """Where the files of an epoch are: a CheckpointStore."""
+
+    def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
+        """What a task kept: a whole snapshot, and the changes after it."""
+
+    def read_header(self, files: TaskFiles) -> TaskHeader:
+        """The same but for its states."""
+
+
 def past_of(
-    task: Task, parallelism: int, manifest: Manifest, store: CheckpointStore, former: Former | None = None
+    task: Task, parallelism: int, manifest: Manifest, store: KeptTasks, former: Former | None = None
 ) -> Sequence[TaskSnapshot]:
     """What a task of a component with so many tasks goes on from; nothing if the epoch has nothing of it.
 

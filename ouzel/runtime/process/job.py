@@ -299,7 +299,9 @@ def load_description(home: Path) -> RunDescription:
 
 
 def load_program(home: Path, revision: int = 0) -> Topology:
-    """Read the whole topology of the job in `home`, as that revision has it, which may import the user's modules: only in a process that never forks.
+    """Read the whole topology of the job in `home`, as that revision has it.
+
+    That may import the user's modules: only in a process that never forks.
 
     From then on this process finds modules where the program that submitted the job did.
 

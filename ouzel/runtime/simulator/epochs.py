@@ -7,18 +7,40 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ouzel.planner.topology import Task
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
-from ouzel.runtime.checkpoints.manifest import TaskFile
-from ouzel.runtime.checkpoints.task_file import read_task_file, write_task_file
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
+from ouzel.runtime.checkpoints.redistribute import past_of
+from ouzel.runtime.checkpoints.task_file import TaskHeader, read_task_file, write_task_file
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """A complete epoch: of each task a whole snapshot, and the changes after it. Epoch 0 is the beginning, where nothing is kept."""
+    """A complete epoch: of each task a whole snapshot, and the changes after it. Epoch 0 is the beginning, where nothing is kept.
+
+    `tasks` are those that there were then.
+    """
 
     number: int = 0
     chains: Mapping[int, Sequence[TaskSnapshot]] = field(default_factory=dict)
+    tasks: Sequence[Task] = ()
+
+    def past_of(self, task: Task, parallelism: int) -> Sequence[TaskSnapshot]:
+        """What a task goes on from, of a component with so many of them now."""
+        files = tuple(TaskFiles(one.component, one.index, ()) for one in self.tasks)
+        return past_of(task, parallelism, Manifest(self.number, "simulated", 0, 0, files), self)
+
+    def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
+        """What a task gave."""
+        (task,) = (one for one in self.tasks if (one.component, one.index) == (files.component, files.index))
+        return list(self.chains[task.id])
+
+    def read_header(self, files: TaskFiles) -> TaskHeader:
+        """Where a task stands."""
+        last = self.read_task(files)[-1]
+        places = {partition: list(place) for partition, place in last.places.items()}
+        return TaskHeader("", self.number, last.component, last.index, [], places, last.time_us, dict(last.counts))
 
 
 class Epochs:
@@ -56,9 +78,9 @@ class Epochs:
         chain.append(snapshot)
         self._taken.add(task)
 
-    def write(self) -> None:
-        """All tasks have given theirs: that is written while rows flow."""
-        self.writing = Epoch(self.taking, {task: tuple(chain) for task, chain in self._chains.items()})
+    def write(self, tasks: Sequence[Task]) -> None:
+        """All these tasks have given theirs: that is written while rows flow."""
+        self.writing = Epoch(self.taking, {task: tuple(chain) for task, chain in self._chains.items()}, tasks)
         self.taking = 0
 
     def complete(self) -> None:

@@ -6,11 +6,14 @@ Without epochs none of these may kill a task with state in memory: at least once
 
 from __future__ import annotations
 
+import contextlib
 from random import Random
 
+from ouzel.errors import SubmissionError
+from ouzel.planner.rescaling import KEY_GROUPS, rescale
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.simulator.world import World
-from ouzel.runtime.state.context import Snapshot, key_groups_of
+from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
 from ouzel.runtime.tasks.bolt import ChainBolt
 
 
@@ -78,6 +81,25 @@ def lose_state_twice(world: World) -> None:
     """A task that keeps state dies, and while all go back another does, or one that keeps nothing."""
     _kill(world, stateful=True)
     _kill(world, stateful=world.random.random() < 0.5)
+
+
+def rescale_some(world: World) -> None:
+    """Some components get other numbers of tasks at an epoch; perhaps a task dies, or all go back, as soon as they have them."""
+    wanted = {
+        component.name: world.random.randint(1, 5)
+        for component in world.topology.components
+        if world.random.random() < 0.6
+    }
+    topology = world.topology
+    for name, tasks in wanted.items():
+        with contextlib.suppress(SubmissionError):  # it cannot have so many, or has them
+            topology = rescale(topology, {name: tasks})
+    if topology is world.topology:
+        return
+    if world.random.random() < 0.5:
+        world.after_epoch.append(world.random.choice([kill_stateful_task, kill_stateless_task, lose_state_twice]))
+    if not world.update(topology):
+        world.let_come_soon(rescale_some)
 
 
 def stall_task(world: World) -> None:
@@ -149,19 +171,28 @@ def move_state(world: World) -> None:
 def _move(operator: Operator, snapshots: list[Snapshot], random: Random) -> Operator:
     """The operator, its state restored into several and from those into one again; what it has counted goes along."""
     tasks, parts = random.randint(1, 4), []
+    assert operator.state is not None
     for task in range(tasks):
         part = operator.fresh()
         assert part.state is not None
-        part.state.groups = key_groups_of(task, tasks)
+        part.state.groups = _share(operator.state.groups, task, tasks)
         part.state.restore(snapshots)
         part.restored()
         parts.append([part.state.snapshot()])
     made = operator.fresh()
     assert made.state is not None
+    made.state.groups = operator.state.groups
     made.state.restore(*parts)
     made.restored()
     made.counters, made.refused, made.late_frames = operator.counters, operator.refused, operator.late_frames
     return made
+
+
+def _share(groups: KeyGroups, task: int, tasks: int) -> KeyGroups:
+    """The groups of one of so many tasks that share these."""
+    share = key_groups_of(task, tasks)
+    size = groups.end - groups.first
+    return KeyGroups(groups.first + share.first * size // KEY_GROUPS, groups.first + share.end * size // KEY_GROUPS)
 
 
 def _kill(world: World, stateful: bool) -> None:

@@ -20,6 +20,7 @@ import polars as pl
 from ouzel.connectors.writing import MarkedWriter
 from ouzel.errors import TopologyError
 from ouzel.exits import Death
+from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
@@ -91,6 +92,7 @@ class World:
         self._abandons_at = math.inf
         self.after_epoch: list[Fault] = []
         self.takes_epochs = False
+        self._becomes: Topology | None = None
         self._coming: list[tuple[float, Fault]] = []
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
         self._found = FoundInMemory()
@@ -178,6 +180,41 @@ class World:
             host.takes_in = self.pause
         return True
 
+    def update(self, topology: Topology) -> bool:
+        """Come to rest, and go on as this topology from the epoch that is taken then. False if it cannot be now."""
+        if not self.take_epoch():
+            return False
+        self._becomes = topology
+        return True
+
+    def _become(self, topology: Topology) -> None:
+        """All tasks end; those of another topology begin, where the last epoch left it."""
+        incarnation = 1 + max(host.past.incarnation for host in self.hosts.values())
+        for host in self.hosts.values():
+            host.machine.close()
+        self.topology, self.packing = topology, repack(topology, self.packing)
+        self.generation += 1
+        self.pause, self._restores = 0, self.epochs.newest
+        self.links.clear()
+        self.epochs.begin_anew()
+        tasks = topology.tasks()
+        self.notes = {task.id: DeadlyNote() for task in tasks}
+        self.sinks = [task.id for task in tasks if not topology.readers_of(task.component)]
+        self.hosts = {
+            task.id: self._start(task, self._past_in_epoch(task, MemoryJournal(), incarnation)) for task in tasks
+        }
+        self.happened.append(
+            f"updated to {', '.join(f'{one.name} x {one.parallelism}' for one in topology.components)}"
+        )
+        if self._users_pause or self.stopping:
+            self._pause_all()
+
+    def _past_in_epoch(self, task: Task, journal: Journal, incarnation: int) -> TaskPast:
+        """What a task finds that begins a generation."""
+        restored = self._restores.past_of(task, self.topology.component(task.component).parallelism)
+        places = dict(restored[-1].places) if restored else {}
+        return TaskPast(places, journal, incarnation, self.generation, restored)
+
     @property
     def keeps_epochs(self) -> bool:
         """Whether tasks go back to an epoch when one dies that keeps something."""
@@ -191,6 +228,8 @@ class World:
     def roll_back(self) -> None:
         """Begin the next generation: every task is made anew from the last complete epoch, each in its time."""
         self.epochs.begin_anew()
+        if self._becomes is not None:
+            self.let_come_soon(partial(World.update, topology=self._becomes))
         self._end_epoch()
         self.generation += 1
         self._last_epoch = 0
@@ -221,14 +260,11 @@ class World:
 
     def _begin_generation(self, host: Host) -> None:
         """Make the machine anew from the epoch to which all go back."""
-        task = host.task.id
         if not host.is_dead:
             host.keep_some(self.random, self.now_ms)
             host.machine.close()
-        restored = self._restores.chains.get(task, ())
-        places = dict(restored[-1].places) if restored else {}
-        past = TaskPast(places, self._journal_after(host), host.past.incarnation + 1, self.generation, restored)
-        self.hosts[task] = self._start(host.task, past)
+        past = self._past_in_epoch(host.task, self._journal_after(host), host.past.incarnation + 1)
+        self.hosts[host.task.id] = self._start(host.task, past)
 
     def _journal_after(self, host: Host) -> Journal:
         """A fresh one: after an epoch nothing is cut as it was before."""
@@ -354,7 +390,12 @@ class World:
         if self.epochs.taken >= self._abandons_at:
             self._abandon_epoch()
         elif self.epochs.taken == len(self.hosts):
-            self.epochs.write()
+            self.epochs.write(self.topology.tasks())
+            if self._becomes is not None:
+                topology, self._becomes = self._becomes, None
+                self._complete_epoch(self.epochs.writing)
+                self._become(topology)
+                return True
             self._end_epoch()
             self.let_come_soon(partial(World._complete_epoch, written=self.epochs.writing))
         return True
@@ -389,6 +430,7 @@ class World:
             one[1](self)
 
     def _end_epoch(self) -> None:
+        self._becomes = None
         for host in self.hosts.values():
             host.takes_in, host.due_ms = 0, None
         self._resume_all()

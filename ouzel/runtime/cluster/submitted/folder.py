@@ -181,8 +181,7 @@ class TopologyFolder:
         if not stays_paused:
             state.delete(f"/executionstate/{run}")
         (home / "status").unlink(missing_ok=True)
-        for container in home.glob("container-*"):
-            _forget_processes(container)
+        _forget_processes(home, job)
         self._unlink(run)
         return self._describe(job)
 
@@ -280,12 +279,20 @@ def make_link(home: Path) -> Path:
     return link
 
 
-def _forget_processes(container: Path) -> None:
-    """Note that no process of the container lives: after a reboot another may have its id and even its time of start."""
-    table = ProcessTable(container)
-    table.read()
-    table.entries = {
-        name: ProcessEntry(_NO_PROCESS, _NEVER, entry.incarnation) for name, entry in table.entries.items()
-    }
-    table.executors, table.failed, table.deaths = 0, "", []
-    table.write()
+def _forget_processes(home: Path, job: RunDescription) -> None:
+    """Note that no process of the run lives: after a reboot another may have its id and even its time of start.
+
+    Tasks that an update has added count as started before, for their components were: what they read and write is there already.
+    """
+    tables = {container: ProcessTable(home / f"container-{container}") for container in job.containers}
+    for table in tables.values():
+        table.read()
+    newest = max((entry.incarnation for table in tables.values() for entry in table.entries.values()), default=0)
+    for container, table in tables.items():
+        tasks = [f"instance-{task.id}" for task in job.tasks_in(container)]
+        known = {name: entry.incarnation for name, entry in table.entries.items() if not name.startswith("instance-")}
+        known |= {name: table.entries[name].incarnation if name in table.entries else newest for name in tasks}
+        table.entries = {name: ProcessEntry(_NO_PROCESS, _NEVER, incarnation) for name, incarnation in known.items()}
+        table.executors, table.failed, table.deaths = 0, "", []
+        (home / f"container-{container}").mkdir(mode=0o700, exist_ok=True)
+        table.write()
