@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -15,8 +15,10 @@ from ouzel.errors import QueryError
 from ouzel.planner.epochs import with_epochs
 
 if TYPE_CHECKING:
+    from ouzel.planner.topology import Topology
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
     from ouzel.runtime.cluster.submitted.folder import About
+    from ouzel.runtime.cluster.submitted.update import Present
 
 EXPLANATION_WIDTH = 120
 
@@ -80,6 +82,38 @@ def _run_up_to(path: Path, submit_instead: Callable[[session.Job], NoReturn]) ->
         raise QueryError(f"cannot read {path}: {error.strerror}") from error
     finally:
         sys.argv, sys.path[:] = arguments, places
+
+
+def update_parallelism(name: str, parallelism: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Give components of a submitted topology other numbers of tasks, while it keeps its state: by component, how many it had and has.
+
+    Raises:
+        SubmissionError: the topology does not run, or a component cannot have so many tasks; it is as it was.
+        OuzelError: it cannot be started so; it was started again as it was, or the text says what to do.
+    """
+    from ouzel.planner.rescaling import rescale
+    from ouzel.runtime.cluster.submitted.registry import Registry
+    from ouzel.runtime.cluster.submitted.update import Next, read_present, replace_topology
+
+    registry = Registry()
+    present = read_present(registry, name)
+    topology = rescale(present.topology, parallelism)
+    about = replace(present.about, explanation=_explain_anew(present, topology))
+    replace_topology(registry, present, Next(topology, about))
+    had = {component.name: component.parallelism for component in present.topology.components}
+    return {one: (had[one], tasks) for one, tasks in parallelism.items() if had[one] != tasks}
+
+
+def _explain_anew(present: Present, topology: Topology) -> str:
+    """EXPLAIN of the topology: as it was, up to where topology and packing begin."""
+    from ouzel.compiler.plan import Program
+    from ouzel.explain import explain
+    from ouzel.planner.packing import repack
+    from ouzel.runtime.process.usage import count_cores
+
+    packing, written = repack(topology, present.packing), present.about.explanation
+    shown = explain(Program(()), topology, packing, ("topology", "packing"), EXPLANATION_WIDTH, False, count_cores())
+    return (written[: max(0, written.find("\nTopology ") + 1)] + shown).rstrip()
 
 
 def _about(job: session.Job) -> About:

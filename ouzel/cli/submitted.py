@@ -318,10 +318,11 @@ def _update(
             raise typer.BadParameter("write --parallelism COMPONENT=N", param_hint="NAME")
         wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
         prepare()
-        from ouzel.runtime.cluster.submitted.update import rescale_topology
+        from ouzel.submitting import update_parallelism
 
-        rescale_topology(_registry(), name, wanted)
-        typer.echo(f"updated '{name}'")
+        changed = update_parallelism(name, wanted).items()
+        told = ", ".join(f"{component} has {tasks:,} tasks now, and had {had:,}" for component, (had, tasks) in changed)
+        typer.echo(f"updated '{name}': {told}")
 
 
 def _number_of_tasks(text: str) -> int:

@@ -28,6 +28,7 @@ FITS = {
     Verb.STOP: {R, P, S, J},
     Verb.KILL: {R, P, S, J, T, N, F},
     Verb.START: {J, T, F},
+    Verb.UPDATE: {R},
     **{verb: set(Condition) for verb in ONLY_LOOK},
     Verb.SUBMIT: set(),
 }

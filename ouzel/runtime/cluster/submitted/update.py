@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from ouzel.errors import OuzelError, SubmissionError, TopologyError
 from ouzel.planner.epochs import check_epochs
 from ouzel.planner.packing import repack
+from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.refused import check_nodes
-from ouzel.planner.rescaling import check_keeps_epochs, rescale
+from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
 from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -40,12 +41,14 @@ class Present:
     Attributes:
         name: by which it was submitted.
         topology: all of it, with what its components compute.
+        packing: which of its tasks lives in which container.
         about: what commands show of it.
         revision: how often it has been updated.
     """
 
     name: str
     topology: Topology
+    packing: PackingPlan
     about: About
     revision: int
 
@@ -62,7 +65,7 @@ class Next:
 
     topology: Topology
     about: About
-    formers: Mapping[str, Former]
+    formers: Mapping[str, Former] = field(default_factory=dict)
 
 
 def read_present(registry: Registry, name: str) -> Present:
@@ -77,18 +80,7 @@ def read_present(registry: Registry, name: str) -> Present:
     job = folder.load(record.run)
     topology = load_program(folder.run(record.run), job.revision)
     check_keeps_epochs(topology)
-    return Present(name, topology, folder.about(), job.revision)
-
-
-def rescale_topology(registry: Registry, name: str, parallelism: Mapping[str, int]) -> Submitted:
-    """Give components of a running topology other numbers of tasks; its record.
-
-    Raises:
-        OuzelError: it cannot be; it runs on as it was, or the text says what to do.
-    """
-    present = read_present(registry, name)
-    topology = rescale(present.topology, parallelism)
-    return replace_topology(registry, present, Next(topology, present.about, {}))
+    return Present(name, topology, job.packing, folder.about(), job.revision)
 
 
 def replace_topology(registry: Registry, present: Present, following: Next) -> Submitted:
