@@ -51,6 +51,7 @@ class Scaling(Enum):
     """By what the state of a node is found again when the number of its tasks changes."""
 
     NOTHING = "it keeps nothing"
+    FLUSHED = "it holds rows back, which leave in the pause of each epoch"
     KEY_GROUPS = "what it keeps is of a key, and goes with the key's group"
     PARTITIONS = "where it stands is kept by partition"
     SINK = "it keeps nothing, and its table says how many tasks may write"
@@ -79,7 +80,7 @@ SCALING: NodeTable[Scaling] = NodeTable(
         TopN: Scaling.KEY_GROUPS,
         PartialTopN: Scaling.NOTHING,
         Union: Scaling.NOTHING,
-        Gather: Scaling.NOTHING,
+        Gather: Scaling.FLUSHED,
         LateRows: Scaling.NOTHING,
         Served: Refused("only a join can ask for its rows"),
         Sink: Scaling.SINK,
