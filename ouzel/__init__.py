@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ouzel.compiler.functions.python import function
     from ouzel.dsl import Expr, Sink, Source, StepOptions, Store, Stream, col, column_function, fn, lit
-    from ouzel.entry import attach, query, run, start, submit, table
+    from ouzel.entry import attach, query, run, start, submit, table, update
     from ouzel.errors import (
         BadRecord,
         ConnectorError,
@@ -87,12 +87,13 @@ __all__ = [
     "start",
     "submit",
     "table",
+    "update",
 ]
 
 _HOMES = {
     "compiler.functions.python": ("function",),
     "dsl": ("Expr", "Sink", "Source", "StepOptions", "Store", "Stream", "col", "column_function", "fn", "lit"),
-    "entry": ("attach", "query", "run", "start", "submit", "table"),
+    "entry": ("attach", "query", "run", "start", "submit", "table", "update"),
     "errors": (
         "BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "SubmissionError", "TopologyError",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -93,6 +93,25 @@ def attach(name: str) -> Handle:
     registry = Registry()
     record, _ = registry.look_up(Verb.STATUS, name)
     return AttachedHandle(registry, record)
+
+
+def update(name: str, *, parallelism: Mapping[str, int]) -> Handle:
+    """Give components of what was submitted under that name other numbers of tasks, while it keeps its state: a new handle on it.
+
+    A handle from before ends with what it has read, for the topology stops and starts again.
+
+    Args:
+        name: by which it was submitted.
+        parallelism: how many tasks components have from now on.
+
+    Raises:
+        SubmissionError: it does not run, or cannot have so many; it is as it was.
+        OuzelError: it could not be started so.
+    """
+    from ouzel.submitting import update_parallelism
+
+    update_parallelism(name, parallelism)
+    return attach(name)
 
 
 def _job(what: What) -> session.Job:

@@ -15,11 +15,13 @@ from threading import Event, Thread
 
 import pytest
 
-from ouzel.errors import TopologyError
+import ouzel
+from ouzel.errors import SubmissionError, TopologyError
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted import update
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.run import RunState
 from tests.cli.test_submitted import Place, place
 from tests.servers.waiting import wait_until
 
@@ -92,7 +94,12 @@ def test_all_go_back_to_an_epoch_of_before_the_update_and_count_right(place: Pla
     words.start()
     place.told("submit", place.root / "counted.sql", "--set", "checkpoint.interval.ms=600000")
     wait_until(lambda: len(counts(place)) > 100)
-    place.told("update", "counted", "--parallelism", "count_by_word=3")
+    registry = Registry(place.home)
+    before_it = update.read_present(registry, "counted")
+    with ouzel.update("counted", parallelism={"count_by_word": 3}) as handle:
+        assert handle.fresh_status(60).state is RunState.RUNNING
+    with pytest.raises(SubmissionError, match="was updated by another command meanwhile"):
+        update.replace_topology(registry, before_it, update.Next(before_it.topology, before_it.about))
     place.kill_all("counted")
     place.told("start", "counted")
     before = sum(counts(place).values())

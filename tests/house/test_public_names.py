@@ -19,6 +19,7 @@ PUBLIC = {
     "RowBolt", "RowSpout", "RunState", "Settings", "Sink", "Source", "Spout", "Status", "StepOptions", "Store", "Stream",
     "SubmissionError", "Topology", "TopologyBuilder", "TopologyError", "attach", "col", "column_function", "counter", "fn", "function",
     "lit", "query", "run", "schema", "start", "submit", "table",
+    "update",
 }  # fmt: skip
 """Whoever takes a name out of here breaks somebody's program."""
 

@@ -190,13 +190,18 @@ class CheckpointStore:
                 return f"{self.folder / file.name} has {size:,} bytes, not {file.size:,}"
         return ""
 
-    def remove_later(self, epoch: int) -> None:
-        """Remove the manifests of later epochs: nobody is to go back to them.
+    def remove_later(self, revision: int) -> None:
+        """Remove the manifests of epochs of later revisions of the topology: nobody is to go back to them.
 
         Raises:
             OSError: one cannot be removed.
         """
-        self._remove([f"{EPOCHS}/{epoch_name(later)}" for later in self.epochs() if later > epoch])
+        later: list[str] = []
+        for epoch in self.epochs():
+            with contextlib.suppress(StateError):
+                if self.manifest(epoch).revision > revision:
+                    later.append(f"{EPOCHS}/{epoch_name(epoch)}")
+        self._remove(later)
 
     def prune(self, keep: int) -> list[str]:
         """Remove all but the newest epochs, and what no kept epoch needs; the names of what was removed.

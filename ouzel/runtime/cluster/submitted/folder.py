@@ -198,7 +198,7 @@ class TopologyFolder:
             raise StateError(
                 f"no epoch can be read that topology '{job.topology.name}' could go on from: {'; '.join(problems)}"
             )
-        store.remove_later(epoch.epoch)
+        store.remove_later(job.revision)
         before = read_generation(state, job.id)
         write_generation(state, job.id, Generation(before.number + 1, epoch.epoch))
         for journal in self.run(job.id).glob("container-*/cuts-*"):
