@@ -25,7 +25,7 @@ OWN_NAMES = frozenset({
     "array", "at", "bag", "begins", "bound", "branch", "by", "component", "copy", "count", "counts", "deleted", "element", "end", "error",
     "given", "gone", "group", "hash", "high", "is", "keep", "kept", "largest", "late", "line", "low", "mark", "most", "next", "nothing",
     "number", "odd", "offset", "owner", "pair", "pane", "part", "partition", "peers", "place", "position", "rank", "row", "rows", "run",
-    "session", "shared", "slot", "start", "step_end", "time", "times", "total", "value", "was", "weight",
+    "session", "shared", "slot", "standing", "start", "step_end", "task", "time", "times", "total", "value", "was", "weight",
 })  # fmt: skip
 """What stands behind the $ in names of columns that engines, rules and connectors put beside those of a row; a query cannot use them."""
 

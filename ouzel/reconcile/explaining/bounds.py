@@ -165,7 +165,7 @@ def _loss_of(before: DataType, after: DataType) -> CastLoss:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartSize:
     """How many values are in the part: `number` are all of the group's."""
 
     number: SparkColumn
@@ -182,7 +182,7 @@ NUMBER = Need("count", BIGINT)
 """How many values the group has."""
 
 
-def part_of(each: PartBound, ours: Sides, theirs: Sides, number: SparkColumn) -> Part:
+def part_of(each: PartBound, ours: Sides, theirs: Sides, number: SparkColumn) -> PartSize:
     """Of rows without a value the part has no more than the group, and lacks no more than are missing."""
     from pyspark.sql import functions as F
 
@@ -193,7 +193,7 @@ def part_of(each: PartBound, ours: Sides, theirs: Sides, number: SparkColumn) ->
         fewest, most = F.greatest(F.lit(0.0), rows - (every - number)), F.least(number, rows)
     else:
         fewest, most = F.lit(0.0), number
-    return Part(number, fewest, most)
+    return PartSize(number, fewest, most)
 
 
 def within(

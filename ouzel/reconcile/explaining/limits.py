@@ -25,7 +25,7 @@ from ouzel.compiler.types import (
     TimestampType,
     VarcharType,
 )
-from ouzel.reconcile.explaining.bounds import NUMBER, NUMBERS, CastLoss, Need, Part, PartBound, Sides, part_of
+from ouzel.reconcile.explaining.bounds import NUMBER, NUMBERS, CastLoss, Need, PartBound, PartSize, Sides, part_of
 from ouzel.reconcile.explaining.number_bounds import SLACK, NumberBound, finite_needs, special
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _ORDERED = (*NUMBERS, BooleanType, BytesType, DateType, TimestampType, VarcharTy
 
 
 @dataclass(frozen=True)
-class Of:
+class Claim:
     """What a limit is made of: the bound, the columns of both rows, the values that it says something of, and what is needed."""
 
     bound: Limit
@@ -58,7 +58,7 @@ class Of:
         return self.theirs[self.name]
 
     @property
-    def part(self) -> Part:
+    def part(self) -> PartSize:
         """How many values there are."""
         return part_of(self.bound, self.ours, self.theirs, self.at("number").cast("double"))
 
@@ -73,7 +73,7 @@ class Family:
     """
 
     needs: Callable[[AggregateCall, DataType], Mapping[str, Need] | None]
-    holds: Callable[[Of], SparkColumn]
+    holds: Callable[[Claim], SparkColumn]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Limit(PartBound):
     def holds(self, name: str, ours: Sides, theirs: Sides, at: At) -> SparkColumn:
         from pyspark.sql import functions as F
 
-        return F.coalesce(self.family.holds(Of(self, name, ours, theirs, at)), F.lit(True))
+        return F.coalesce(self.family.holds(Claim(self, name, ours, theirs, at)), F.lit(True))
 
 
 def find_bounds(aggregate: Aggregate, made_of: Mapping[str, tuple[AggregateCall, CastLoss]]) -> dict[str, PartBound]:
@@ -154,22 +154,22 @@ def _range_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need] 
     return {**finite_needs(value), "number": NUMBER} if isinstance(value.type, _ORDERED) else None
 
 
-def _in_range(of: Of) -> SparkColumn:
+def _in_range(claim: Claim) -> SparkColumn:
     """One of the values lies between the least and the greatest."""
     from pyspark.sql import functions as F
 
-    call, argument = of.bound.call, of.bound.argument
+    call, argument = claim.bound.call, claim.bound.argument
     assert argument is not None
     value = _value_of(call, argument)
-    none = F.lit(True) if call.function in ("min_by", "max_by") or call.filter else of.part.fewest == 0
-    found = F.when(of.value.isNull(), none).when(of.part.most < 1, F.lit(False))
+    none = F.lit(True) if call.function in ("min_by", "max_by") or call.filter else claim.part.fewest == 0
+    found = F.when(claim.value.isNull(), none).when(claim.part.most < 1, F.lit(False))
     if isinstance(value.type, NUMBERS):
-        return _between(of, found, F.lit(0.0), isinstance(value.type, FloatType))
+        return _between(claim, found, F.lit(0.0), isinstance(value.type, FloatType))
     least, greatest = (
-        of.at(name).cast("timestamp_ntz") if value.type == TIMESTAMP_LTZ else of.at(name)
+        claim.at(name).cast("timestamp_ntz") if value.type == TIMESTAMP_LTZ else claim.at(name)
         for name in ("least", "greatest")
     )
-    return found.otherwise(of.value.between(least, greatest))
+    return found.otherwise(claim.value.between(least, greatest))
 
 
 def _fraction_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need] | None:
@@ -177,44 +177,44 @@ def _fraction_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Nee
     return {**finite_needs(value), "number": NUMBER} if isinstance(value.type, NUMBERS) else None
 
 
-def _at_fraction(of: Of) -> SparkColumn:
+def _at_fraction(claim: Claim) -> SparkColumn:
     """So does what is somewhere among them, which may be rounded."""
     from pyspark.sql import functions as F
 
-    found = F.when(of.value.isNull(), of.part.fewest == 0).when(of.part.most < 1, F.lit(False))
-    error = of.bound.call.parameters[-1] if of.bound.call.function == "approx_percentile" else SLACK
+    found = F.when(claim.value.isNull(), claim.part.fewest == 0).when(claim.part.most < 1, F.lit(False))
+    error = claim.bound.call.parameters[-1] if claim.bound.call.function == "approx_percentile" else SLACK
     assert isinstance(error, float)
-    largest = F.greatest(*(F.abs(of.at(name).cast("double")) for name in ("least", "greatest")))
-    return _between(of, found, F.lit(error) * largest, "lowest" in of.bound.needs)
+    largest = F.greatest(*(F.abs(claim.at(name).cast("double")) for name in ("least", "greatest")))
+    return _between(claim, found, F.lit(error) * largest, "lowest" in claim.bound.needs)
 
 
-def _between(of: Of, found: SparkColumn, slack: SparkColumn, has_floats: bool) -> SparkColumn:
+def _between(claim: Claim, found: SparkColumn, slack: SparkColumn, has_floats: bool) -> SparkColumn:
     from pyspark.sql import functions as F
 
-    value = of.value.cast("double")
-    slack = slack + of.bound.loss.of(value)
+    value = claim.value.cast("double")
+    slack = slack + claim.bound.loss.of(value)
     if has_floats:
-        known = special(value, of.at, False)
-        found = found.when(known.isNotNull(), known).when(of.at("finite") < 1, F.lit(False))
-    low, high = (of.at(name).cast("double") for name in ("least", "greatest"))
+        known = special(value, claim.at, False)
+        found = found.when(known.isNotNull(), known).when(claim.at("finite") < 1, F.lit(False))
+    low, high = (claim.at(name).cast("double") for name in ("least", "greatest"))
     return found.otherwise(value.between(low - slack, high + slack))
 
 
 def _spread(samples: bool, root: bool) -> Family:
     """A variance is a quarter of the square of the range at most (Popoviciu), one of samples twice as much."""
 
-    def holds(of: Of) -> SparkColumn:
+    def holds(claim: Claim) -> SparkColumn:
         from pyspark.sql import functions as F
 
-        low, high = (of.at(name).cast("double") for name in ("least", "greatest"))
+        low, high = (claim.at(name).cast("double") for name in ("least", "greatest"))
         most = (high - low) * (high - low) / (2 if samples else 4)
         slack = F.lit(SLACK) * (low * low + high * high)
-        value = of.value.cast("double")
-        found = F.when(value.isNull(), of.part.fewest < 2 if samples else of.part.fewest == 0)
-        if "lowest" in of.bound.needs:
-            found = found.when(F.isnan(value) | (F.abs(value) == float("inf")), of.at("lowest").isNotNull())
+        value = claim.value.cast("double")
+        found = F.when(value.isNull(), claim.part.fewest < 2 if samples else claim.part.fewest == 0)
+        if "lowest" in claim.bound.needs:
+            found = found.when(F.isnan(value) | (F.abs(value) == float("inf")), claim.at("lowest").isNotNull())
         limit = F.sqrt(most + slack) if root else most + slack
-        return found.otherwise(value.between(F.lit(0.0), limit + of.bound.loss.of(value)))
+        return found.otherwise(value.between(F.lit(0.0), limit + claim.bound.loss.of(value)))
 
     return Family(_fraction_needs, holds)
 
@@ -222,11 +222,11 @@ def _spread(samples: bool, root: bool) -> Family:
 def _share(least: Callable[[SparkColumn], SparkColumn], most: Callable[[SparkColumn], SparkColumn]) -> Family:
     """What lies between two bounds by how many values the group has, or is no number."""
 
-    def holds(of: Of) -> SparkColumn:
+    def holds(claim: Claim) -> SparkColumn:
         from pyspark.sql import functions as F
 
-        value, number = of.value.cast("double"), of.at("number").cast("double")
-        slack = F.lit(SLACK) * (number + 1) + of.bound.loss.of(value)
+        value, number = claim.value.cast("double"), claim.at("number").cast("double")
+        slack = F.lit(SLACK) * (number + 1) + claim.bound.loss.of(value)
         inside = value.between(least(number) - slack, most(number) + slack)
         return F.when(value.isNull() | F.isnan(value), F.lit(True)).otherwise(inside)
 
@@ -252,36 +252,38 @@ def _bits_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
     return {"every": Need("bit_and", argument), "any": Need("bit_or", argument), "number": NUMBER}
 
 
-def _bits(of: Of) -> SparkColumn:
+def _bits(claim: Claim) -> SparkColumn:
     """No part has a bit that no value has, nor lacks one that all have; more values mean fewer bits in common, and more in any."""
     from pyspark.sql import functions as F
 
-    value, whole, every, any_ = (column.cast("bigint") for column in (of.value, of.whole, of.at("every"), of.at("any")))
+    value, whole, every, any_ = (
+        column.cast("bigint") for column in (claim.value, claim.whole, claim.at("every"), claim.at("any"))
+    )
     inside = value.bitwiseOR(any_) == any_
-    if of.bound.call.function == "bit_and":
+    if claim.bound.call.function == "bit_and":
         inside = inside & (value.bitwiseAND(whole) == whole)
-    if of.bound.call.function == "bit_or":
+    if claim.bound.call.function == "bit_or":
         inside = inside & (value.bitwiseAND(every) == every)
-    return F.when(value.isNull(), of.part.fewest == 0).when(of.part.most < 1, F.lit(False)).otherwise(inside)
+    return F.when(value.isNull(), claim.part.fewest == 0).when(claim.part.most < 1, F.lit(False)).otherwise(inside)
 
 
-def _distinct(of: Of) -> SparkColumn:
+def _distinct(claim: Claim) -> SparkColumn:
     """There are no more kinds than values, one where there are any, and no more are missing than values are."""
     from pyspark.sql import functions as F
 
-    value, whole, part = of.value.cast("double"), of.whole.cast("double"), of.part
+    value, whole, part = claim.value.cast("double"), claim.whole.cast("double"), claim.part
     least = F.greatest(F.least(part.fewest, F.lit(1.0)), whole - (part.number - part.fewest))
     return F.coalesce(value.between(least, F.least(whole, part.most)), F.lit(False))
 
 
-def _estimated(of: Of) -> SparkColumn:
+def _estimated(claim: Claim) -> SparkColumn:
     """The same where it is estimated, by four standard errors."""
     from pyspark.sql import functions as F
 
-    error = of.bound.call.parameters[-1]
+    error = claim.bound.call.parameters[-1]
     assert isinstance(error, float)
-    most = F.least(of.whole.cast("double"), of.part.most)
-    value = of.value.cast("double")
+    most = F.least(claim.whole.cast("double"), claim.part.most)
+    value = claim.value.cast("double")
     return F.coalesce(value.between(F.lit(0.0), most * (1 + 4 * error) + 1), F.lit(False))
 
 
@@ -289,18 +291,18 @@ def _no_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
     return {}
 
 
-def _gathered(of: Of) -> SparkColumn:
+def _gathered(claim: Claim) -> SparkColumn:
     """Some of the values of the whole, in the same order."""
     from pyspark.sql import functions as F
 
-    call = of.bound.call
+    call = claim.bound.call
     none = F.lit(call.function != "array_agg" or call.filter is not None)
-    inside = _is_some_of(of.value, of.whole)
-    if of.bound.rows and not call.distinct:
-        ours, theirs = of.ours[of.bound.rows], of.theirs[of.bound.rows]
-        size, all_ = F.size(of.value), F.size(of.whole)
+    inside = _is_some_of(claim.value, claim.whole)
+    if claim.bound.rows and not call.distinct:
+        ours, theirs = claim.ours[claim.bound.rows], claim.theirs[claim.bound.rows]
+        size, all_ = F.size(claim.value), F.size(claim.whole)
         inside = inside & (size <= ours) & (all_ - size <= theirs - ours)
-    return F.when(of.value.isNull(), none).otherwise(F.coalesce(inside, F.lit(False)) & (F.size(of.value) > 0))
+    return F.when(claim.value.isNull(), none).otherwise(F.coalesce(inside, F.lit(False)) & (F.size(claim.value) > 0))
 
 
 def _is_some_of(part: SparkColumn, whole: SparkColumn) -> SparkColumn:
@@ -313,7 +315,7 @@ def _is_some_of(part: SparkColumn, whole: SparkColumn) -> SparkColumn:
     return F.aggregate(whole, F.lit(0), step) == F.size(part)
 
 
-def _map(of: Of) -> SparkColumn:
+def _map(claim: Claim) -> SparkColumn:
     """Each key is one of the whole's; the value that is kept of a key is the largest, and counts grow."""
     from pyspark.sql import functions as F
 
@@ -321,12 +323,12 @@ def _map(of: Of) -> SparkColumn:
         a, b = one.getField("value"), other.getField("value")
         more = F.coalesce(a <= b, a.isNull())
         return one.getField("key").eqNullSafe(other.getField("key")) & (
-            more & (a > 0) if of.bound.call.function == "histogram" else more
+            more & (a > 0) if claim.bound.call.function == "histogram" else more
         )
 
-    inside = F.forall(of.value, lambda one: F.exists(of.whole, lambda other: is_less(one, other)))
-    alike = F.size(F.array_distinct(F.transform(of.value, lambda one: one.getField("key")))) == F.size(of.value)
-    return of.value.isNull() | F.coalesce(inside & alike, F.lit(False))
+    inside = F.forall(claim.value, lambda one: F.exists(claim.whole, lambda other: is_less(one, other)))
+    alike = F.size(F.array_distinct(F.transform(claim.value, lambda one: one.getField("key")))) == F.size(claim.value)
+    return claim.value.isNull() | F.coalesce(inside & alike, F.lit(False))
 
 
 def _text_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
@@ -335,24 +337,26 @@ def _text_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
     return {"every": every, "number": NUMBER}
 
 
-def _text(of: Of) -> SparkColumn:
+def _text(claim: Claim) -> SparkColumn:
     """Some of the texts in their order: it is kept how long the beginnings are that can be made of those before; -1 is none of them."""
     from pyspark.sql import functions as F
 
-    between = F.lit(str(of.bound.call.parameters[-1]))
+    between = F.lit(str(claim.bound.call.parameters[-1]))
 
     def lengthen(length: SparkColumn, text: SparkColumn) -> SparkColumn:
         piece = F.when(length < 0, text).otherwise(F.concat(between, text))
         begin = F.greatest(length, F.lit(0))
-        fits = F.substring(of.value, begin + 1, F.length(piece)) == piece
+        fits = F.substring(claim.value, begin + 1, F.length(piece)) == piece
         return F.when(fits, begin + F.length(piece))
 
     def step(lengths: SparkColumn, text: SparkColumn) -> SparkColumn:
         longer = F.array_compact(F.transform(lengths, lambda length: lengthen(length, text)))
         return F.array_union(lengths, longer)
 
-    reached = F.aggregate(of.at("every"), F.array(F.lit(-1)), step)
-    return F.when(of.value.isNull(), of.part.fewest == 0).otherwise(F.array_contains(reached, F.length(of.value)))
+    reached = F.aggregate(claim.at("every"), F.array(F.lit(-1)), step)
+    return F.when(claim.value.isNull(), claim.part.fewest == 0).otherwise(
+        F.array_contains(reached, F.length(claim.value))
+    )
 
 
 _RANGE, _FRACTION = Family(_range_needs, _in_range), Family(_fraction_needs, _at_fraction)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Literal
 from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, DecimalType, FloatType
-from ouzel.reconcile.explaining.bounds import NUMBER, Need, Part, PartBound, Sides, part_of
+from ouzel.reconcile.explaining.bounds import NUMBER, Need, PartBound, PartSize, Sides, part_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -67,7 +67,7 @@ class _Limits:
 
     least: SparkColumn
     greatest: SparkColumn
-    part: Part
+    part: PartSize
 
     @property
     def largest(self) -> SparkColumn:
@@ -110,7 +110,7 @@ class NumberBound(PartBound):
             found = found.when(known.isNotNull(), known).when(finite < 1, F.lit(False))
             if adds_up:  # then all that there are have to be finite
                 found = found.when(part.fewest > finite, F.lit(False))
-                part = Part(finite, F.least(part.fewest, finite), F.least(part.most, finite))
+                part = PartSize(finite, F.least(part.fewest, finite), F.least(part.most, finite))
         limits = _Limits(least, greatest, part)
         beside = {kind: ours[other].cast("double") for kind, other in self.beside.items()}
         low, high = self._limits(beside, whole, limits)
