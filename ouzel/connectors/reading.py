@@ -6,7 +6,7 @@ rows: that is what replay after a crash rests on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -238,8 +238,11 @@ class Source(Protocol):
 class RecallingSource(Protocol):
     """A source whose partitions may change their names."""
 
-    def recall(self, partitions: Iterable[str]) -> None:
-        """Before it is asked for any partition: these, by their ids, were read before, and keep their ids. It raises nothing."""
+    def recall(self, partitions: Mapping[str, int]) -> None:
+        """Before it is asked for any partition: these, by their ids, were read before, and keep their ids. It raises nothing.
+
+        `partitions` are the offsets where reading goes on.
+        """
 
 
 @runtime_checkable

@@ -31,7 +31,7 @@ class Shipper:
 
     def _start(self) -> None:
         self.following = Following(self.pattern, Path("/"), self.notes, self.disk)
-        self.following.recall([name for name, data in self.got.items() if data])
+        self.following.recall({name: len(data) for name, data in self.got.items() if data})
         self.contents: dict[str, followed.Followed] = {}
 
     def look(self) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 
+from ouzel.connectors.file.identity import Print
 from ouzel.connectors.file.steady import SteadyFile
 from ouzel.connectors.formats.base import looks_packed
 from ouzel.errors import ConnectorError
@@ -39,13 +41,17 @@ class Content(Protocol):
         """Close the file."""
 
 
-def open_content(path: str) -> Content:
+OnRead = Callable[[int, Print], None]
+"""Is told the inode of a file of text, and what was read of it, after each read."""
+
+
+def open_content(path: str, on_read: OnRead | None = None) -> Content:
     """The content of a file.
 
     Raises:
         ConnectorError: it cannot be opened.
     """
-    return _Packed(path) if is_packed(path) else _Plain(path)
+    return _Packed(path) if is_packed(path) else _Plain(path, on_read)
 
 
 def refuse_packed(path: str, data: bytes) -> None:
@@ -63,8 +69,8 @@ def refuse_packed(path: str, data: bytes) -> None:
 class _Plain:
     """A file as it is."""
 
-    def __init__(self, path: str) -> None:
-        self._file = SteadyFile(path)
+    def __init__(self, path: str, on_read: OnRead | None = None) -> None:
+        self._file, self._on_read = SteadyFile(path), on_read
 
     @property
     def grew(self) -> bool:
@@ -75,6 +81,8 @@ class _Plain:
         data = self._file.read(size)
         if at == 0:
             refuse_packed(self._file.path, data)
+        if self._on_read:
+            self._on_read(self._file.ino, self._file.read_so_far)
         return data
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import struct
 import time
 from pathlib import Path
@@ -28,7 +29,7 @@ class Told(NamedTuple):
 
 
 class Disk(Protocol):
-    """A file system. What is not there is None; any other failure is a ConnectorError that names the path."""
+    """A file system. What is not there, or is no file, is None; any other failure is a ConnectorError that names the path."""
 
     def find(self, path: str, directory: Path) -> list[str]:
         """The names that a table's `path` means now."""
@@ -69,22 +70,27 @@ class RealDisk:
 
     def stat(self, path: str) -> Told | None:
         try:
-            return _told(os.stat(path))
+            found = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise unreadable(path, error) from None
+        return _told(found) if stat.S_ISREG(found.st_mode) else None
 
     def born(self, path: str) -> int:
         return _birth_ns(path)
 
     def open(self, path: str) -> int | None:
         try:
-            return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            file = os.open(path, _READ)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise unreadable(path, error) from None
+        if _is_regular(file):
+            return file
+        os.close(file)
+        return None
 
     def fstat(self, file: int) -> Told:
         return _told(os.fstat(file))
@@ -110,6 +116,44 @@ class RealDisk:
 
     def wall_ns(self) -> int:
         return time.time_ns()
+
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+"""A pipe that has taken a file's place is opened at once, too, and no writer is waited for."""
+
+
+def _is_regular(file: int) -> bool:
+    return stat.S_ISREG(os.fstat(file).st_mode)
+
+
+def open_file(path: str) -> int:
+    """A handle of a file that must be there.
+
+    Raises:
+        ConnectorError: it cannot be opened, or is no file any more.
+    """
+    try:
+        file = os.open(path, _READ)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if not _is_regular(file):
+        os.close(file)
+        raise ConnectorError(
+            f"{path} cannot be read: it was a file when it was found, and is a folder, a pipe or a device now"
+        )
+    return file
+
+
+def read_head(disk: Disk, path: str, file: int, size: int) -> bytes:
+    """The first bytes of an open file.
+
+    Raises:
+        ConnectorError: they cannot be read.
+    """
+    try:
+        return disk.pread(file, size, 0)
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def still_has(disk: Disk, file: int, read: Print) -> bool:

@@ -115,6 +115,8 @@ class Followed:
         assert self._handle is not None
         at = self.read_so_far.at
         try:
+            if not told.size:
+                self._check_size(self._handle)
             data = self._disk.pread(self._handle, size, at) if told.size > at else b""
             self.check(told)
         except OSError as error:
@@ -127,6 +129,14 @@ class Followed:
         if data:
             self._gone_since = None
         return data
+
+    def _check_size(self, handle: int) -> None:
+        """See that an empty file is one: those of /proc have no size whatever they hold, so that nothing would ever come of them."""
+        if self._disk.pread(handle, 1, 0) and not self._disk.fstat(handle).size:
+            raise ConnectorError(
+                f"{self.called} does not say how long it is, as files of /proc do not, so it cannot be followed; copy it, or leave out "
+                "'follow'"
+            )
 
     def _rest(self, told: Told) -> None:
         """There is nothing new: a file without a name is over after a while, and where many are open this one is closed."""
@@ -153,7 +163,10 @@ class Followed:
     def peek(self, at: int, size: int) -> bytes:
         """Bytes of it, which do not count as read; it must be open."""
         assert self._handle is not None
-        return self._disk.pread(self._handle, size, at)
+        try:
+            return self._disk.pread(self._handle, size, at)
+        except OSError as error:
+            raise unreadable(self.called, error) from None
 
     @property
     def grew(self) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ouzel.connectors.file import followed
-from ouzel.connectors.file.disk import DISK, Disk, Told
+from ouzel.connectors.file.disk import DISK, Disk, Told, read_head
 from ouzel.connectors.file.followed import GONE_S, Followed
 from ouzel.connectors.file.identity import (
     HEAD_BYTES,
@@ -35,9 +35,13 @@ class Following:
         directory: where relative ones start.
         notes: a file that outlives the task, in which it is kept how far each file was read and what was there; None if nothing does.
         disk: the file system.
+        given_to: the offset before which all records of a partition were given out; None while some of its bytes wait to be.
     """
 
-    def __init__(self, path: str, directory: Path, notes: Path | None = None, disk: Disk = DISK) -> None:
+    def __init__(
+        self, path: str, directory: Path, notes: Path | None = None, disk: Disk = DISK,
+        given_to: Callable[[str], int | None] = lambda _: 0,
+    ) -> None:  # fmt: skip
         self._path, self._directory, self._notes, self._disk = path, directory, notes, disk
         self._register = Register()
         self._contents: dict[str, Followed] = {}
@@ -47,11 +51,19 @@ class Following:
         self._left: dict[FileKey, tuple[float, int]] = {}
         self._kept: dict[str, list[Any]] = _read_notes(notes)
         self._told: set[str] = set()
+        self._given_to = given_to
+        self._read_again: set[FileId] = set()
 
-    def recall(self, partitions: Iterable[str]) -> None:
-        """A task before this one has read these: they are known again under whatever name, as are those that it had met."""
-        known = [file for name in {**dict.fromkeys(partitions), **self._kept} if (file := parse_id(name))]
+    def recall(self, partitions: Mapping[str, int]) -> None:
+        """A task before this one has read these: they are known again under whatever name, as are those that it had met.
+
+        One that is over is needed all the same if it was read further than to where reading goes on now, as it may where all go back.
+        """
+        known = [file for name in {**partitions, **self._kept} if (file := parse_id(name))]
         ended = [file for file in known if self._state(file) == OVER]
+        self._read_again = {
+            file for file in known if self._state(file) and partitions.get(str(file), 0) < self._kept[str(file)][4]
+        }
         self._register.recall([file for file in known if file not in ended], ended)
 
     def partitions(self) -> list[Partition]:
@@ -60,6 +72,7 @@ class Following:
         Raises:
             ConnectorError: one cannot be read, has taken the place of another, or is gone and may have held more.
         """
+        self._keep()
         self._register.begin()
         for content in self._contents.values():
             self._let_go(content)
@@ -95,11 +108,15 @@ class Following:
 
     def note(self) -> str:
         """Keep how far each file was read, for a task after this one; what the user is told of files that are gone, once, else ''."""
+        return self._describe_gone([name for name in self._keep() if self._is_gone_unread(name)])
+
+    def _keep(self) -> list[str]:
+        """Keep how far files were read; those of which there was more to say."""
         changed = [name for name, content in self._contents.items() if self._has_news(name, content)]
         for name in changed:
             content = self._contents[name]
             self._kept[name] = self._note_of(content)
-            if content.is_over:
+            if self._kept[name][3] == OVER:
                 self._let_go(content)
                 del self._contents[name]
         if self._notes is not None and changed:
@@ -107,7 +124,7 @@ class Following:
                 fresh = self._notes.with_suffix(".new")
                 fresh.write_text(json.dumps(self._kept))
                 fresh.rename(self._notes)
-        return self._describe_gone([name for name in changed if self._is_gone_unread(name)])
+        return changed
 
     def _is_gone_unread(self, name: str) -> bool:
         """Whether a file was closed for want of room, and has left meanwhile, so that nobody knows what was last written to it."""
@@ -147,12 +164,14 @@ class Following:
 
     def _note_of(self, content: Followed) -> list[Any]:
         at, _, last = content.read_so_far
-        former = self._kept.get(str(content.file), [0, 0, "", ""])
+        former = self._kept.get(str(content.file), [0, 0, "", "", 0])
+        given_to = self._given_to(str(content.file))
         if at < former[0]:  # it is read again up to where it was
             at, length, print_of = former[:3]
         else:
             length, print_of = len(last), hash_bytes(last)
-        return [at, length, print_of, OVER if content.is_over else LEFT if self._has_left(content) else ""]
+        state = "" if given_to is None else OVER if content.is_over else LEFT if self._has_left(content) else ""
+        return [at, length, print_of, state, max(former[4], given_to or 0)]
 
     def _has_left(self, content: Followed) -> bool:
         """Whether the file has had no name where it could be looked for, and nothing new, for so long that no more is expected."""
@@ -182,7 +201,7 @@ class Following:
         if handle is None:
             return None
         try:
-            head = head_of(self._disk.pread(handle, HEAD_BYTES, 0))
+            head = head_of(read_head(self._disk, path, handle, HEAD_BYTES))
             born = self._disk.born(path)
             return Seen(path, told.key, born, head) if self._disk.fstat(handle).key == told.key else None
         finally:
@@ -220,9 +239,14 @@ class Following:
         Raises:
             ConnectorError: one is gone that was being read.
         """
-        for file in self._register.recalled if self._notes is not None else ():
-            if self._state(file) != LEFT:
+        recalled = self._register.recalled if self._notes is not None else []
+        for file in recalled:
+            if self._state(file) != LEFT or file in self._read_again:
                 raise self._lost(file)
+        for file in self._read_again:
+            if self._state(file) == OVER:
+                raise self._lost(file)
+        self._read_again = set()
 
     def _lost(self, file: FileId) -> ConnectorError:
         return ConnectorError(
@@ -232,7 +256,7 @@ class Following:
         )
 
     def _check_kept(self, content: Followed) -> None:
-        at, length, print_of, _ = self._kept[str(content.file)]
+        at, length, print_of = self._kept[str(content.file)][:3]
         if content.size < at or hash_bytes(content.peek(at - length, length)) != print_of:
             raise ConnectorError(
                 f"{content.called} was cut or written over while its task was down: its first {at} bytes are not those that were read; "
@@ -253,7 +277,7 @@ def _read_notes(notes: Path | None) -> dict[str, list[Any]]:
     if notes is None or not notes.exists():
         return {}
     found: dict[str, list[Any]] = json.loads(notes.read_text())
-    return found
+    return {name: [*kept, 0][:5] for name, kept in found.items()}
 
 
 def locate(partition: str, disk: Disk = DISK) -> str:
@@ -295,6 +319,6 @@ def _is_it(path: str, file: FileId, disk: Disk) -> bool:
     if handle is None:
         return False
     try:
-        return file.fits(Seen(path, told.key, disk.born(path), head_of(disk.pread(handle, HEAD_BYTES, 0))))
+        return file.fits(Seen(path, told.key, disk.born(path), head_of(read_head(disk, path, handle, HEAD_BYTES))))
     finally:
         disk.close(handle)

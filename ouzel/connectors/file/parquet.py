@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
+from ouzel.connectors.file.unchanged import version_of
 from ouzel.connectors.formats.conversion import Change, convert_columns
 from ouzel.connectors.formats.widening import match_columns, widen
 from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, before
@@ -46,17 +45,16 @@ def row_ranges(footer: pq.FileMetaData, wanted: int) -> list[tuple[int, int]]:
     return ranges or [(0, footer.num_rows)]
 
 
-def version_of(path: str) -> str:
+def content_version(path: str) -> str:
     """What changes with a file's content. An inode is not in it: not every file system keeps to one.
 
+    A copy may have the time of its original, and a file system may tell seconds. So the bytes at both ends are in it.
+
     Raises:
-        ConnectorError: it is gone.
+        ConnectorError: it is gone, or is no file any more.
     """
-    try:
-        told = os.stat(path)
-    except OSError as error:
-        raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
-    return f"{told.st_size}-{told.st_mtime_ns}"
+    _, size, written_ns, ends = version_of(path)
+    return f"{size}-{written_ns}-{ends}"
 
 
 class ParquetReader:
@@ -65,7 +63,7 @@ class ParquetReader:
     def __init__(self, request: SourceRequest, path: str, at: int, last: int, version: str = "") -> None:
         """`version` is what the file was when its rows were counted; by default what it is now."""
         self._request, self._path, self._at, self._last = request, path, at, last
-        self._version = version or version_of(path)
+        self._version = version or content_version(path)
         self._piece = pl.DataFrame()
         self._numbers = np.empty(0, np.uint32)
         self._bad: list[tuple[int, str]] = []
@@ -109,6 +107,7 @@ class ParquetReader:
         query = self._scan.slice(start, end - start)
         if self._pushed is not None:
             query = query.filter(self._pushed)
+        self._check_same()  # a pipe in its place would be waited for
         try:
             raw = query.select(*self._data, _ROW).collect()
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -122,7 +121,7 @@ class ParquetReader:
 
     def _check_same(self) -> None:
         """See that the file is still the one whose end was read: each piece opens it anew, at places that only that one has."""
-        if version_of(self._path) != self._version:
+        if content_version(self._path) != self._version:
             raise ConnectorError(f"{self._path} was replaced or changed while it was read; start the topology again")
 
     def _fit(self, raw: pl.DataFrame) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.following import Following, locate
 from ouzel.connectors.file.identity import parse_id
-from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges, version_of
+from ouzel.connectors.file.parquet import ParquetReader, content_version, file_types, read_footer, row_ranges
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.file.unchanged import Unchanged
@@ -24,13 +24,16 @@ class FileSource:
     def __init__(self, request: SourceRequest) -> None:
         self._request, self._options = request, TableOptions(CONNECTOR, request.options)
         self._passed: dict[str, TextReader] = {}
+        self._followed: dict[str, TextReader] = {}
         self._follow = self._options.flag("follow")
         self._known: dict[str, None] = {}
         path = self._options.text("path")
-        self._following = Following(path, request.directory, request.notes) if self._follow else None
+        self._following = (
+            Following(path, request.directory, request.notes, given_to=self._given_to) if self._follow else None
+        )
         self._unchanged = Unchanged(None if self._follow else request.notes)
 
-    def recall(self, partitions: Iterable[str]) -> None:
+    def recall(self, partitions: Mapping[str, int]) -> None:
         """A task before this one has read these partitions: files that have got other names since are still these."""
         if self._following is not None:
             self._following.recall(partitions)
@@ -51,7 +54,7 @@ class FileSource:
 
     def _row_ranges(self) -> list[Partition]:
         """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""
-        versions = {path: version_of(path) for path in self._known}
+        versions = {path: content_version(path) for path in self._known}
         footers = {path: read_footer(path) for path in versions}
         columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
         names: dict[str, None] = {}
@@ -81,10 +84,14 @@ class FileSource:
         file, following = parse_id(partition), self._following
         if file is None:
             self._unchanged.check(partition)
-            return TextReader(self._request, self._options, partition, offset)
+            watch = self._unchanged.watch(partition)
+            return TextReader(self._request, self._options, partition, offset, lambda: open_content(partition, watch))
         if following is not None:
             content = following.content(partition)
-            return TextReader(self._request, self._options, file.path, offset, lambda: content)
+            reader = self._followed[partition] = TextReader(
+                self._request, self._options, file.path, offset, lambda: content
+            )
+            return reader
         return TextReader(self._request, self._options, file.path, offset, lambda: open_content(locate(partition)))
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
@@ -106,6 +113,10 @@ class FileSource:
     def commit(self, places: Mapping[str, Committed]) -> str:
         """The next run starts at the beginning; a task of this one that starts again is told what the followed files were."""
         return "" if self._following is None else self._following.note()
+
+    def _given_to(self, partition: str) -> int | None:
+        reader = self._followed.get(partition)
+        return reader.given_to if reader else None
 
     def committed(self) -> Mapping[str, Committed]:
         """Nothing."""

@@ -5,11 +5,9 @@ Whoever appends meanwhile does no harm. Whoever cuts the file or writes it over 
 
 from __future__ import annotations
 
-import os
-
 import xxhash
 
-from ouzel.connectors.file.disk import DISK, FRESH_NS, still_has, unreadable
+from ouzel.connectors.file.disk import DISK, FRESH_NS, open_file, still_has, unreadable
 from ouzel.connectors.file.identity import Print
 from ouzel.errors import ConnectorError
 
@@ -28,10 +26,7 @@ class SteadyFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        try:
-            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise unreadable(path, error) from None
+        self._file = open_file(path)
         self._begun = self._told = DISK.fstat(self._file)
         self._moved = DISK.wall_ns() - self._told.written_ns < FRESH_NS
         self._print, self._digest = Print(), xxhash.xxh3_128()
@@ -40,6 +35,16 @@ class SteadyFile:
     def at(self) -> int:
         """How many bytes were read."""
         return self._print.at
+
+    @property
+    def read_so_far(self) -> Print:
+        """What was read."""
+        return self._print
+
+    @property
+    def ino(self) -> int:
+        """The file's inode."""
+        return self._begun.key.ino
 
     @property
     def grew(self) -> bool:

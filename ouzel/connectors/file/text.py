@@ -76,7 +76,7 @@ class TextReader:
         self._block = _Block(b"", 0, np.empty(0, np.int64), np.empty(0, np.int64))
         self._taken = 0  # records of the block that were given out
         self._line = 0  # the line that the next record starts on
-        self._sought = offset or 0
+        self._sought = self._given_to = offset or 0
         self._ended = False
         self._grew = False
         self._left_out = ""  # what the user is told of the last line
@@ -84,6 +84,7 @@ class TextReader:
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: the `rows` that follow, less at what is the end of the file now, or where they are long."""
         if not self._seek():
+            self._check_reached()
             return self._nothing()
         while not self._has(rows) and self._more():
             pass
@@ -98,8 +99,25 @@ class TextReader:
             batch.notes, self._left_out = [*batch.notes, self._left_out], ""
         return batch
 
+    def _check_reached(self) -> None:
+        """See that a file of which nothing more comes has the line where reading is to go on."""
+        if self._is_over and self._line < self._sought:
+            raise ConnectorError(
+                f"{self._path} has {self._line:,} lines now, and {self._sought:,} were read of it: rows of it are lost, or others have "
+                "taken their place; start again, and let nobody write to it meanwhile"
+            )
+
+    @property
+    def _is_over(self) -> bool:
+        return self._ended and self._taken == len(self._block.ends)
+
+    @property
+    def given_to(self) -> int | None:
+        """The line before which all records were given out; None while some that were read wait to be."""
+        return self._given_to if self._taken == len(self._block.ends) else None
+
     def _nothing(self) -> ReadState:
-        over = self._ended and self._taken == len(self._block.ends)
+        over = self._is_over
         if over and self._left_out:  # there is no batch to say it with
             raise ConnectorError(self._left_out)
         return ReadState.WAIT if self._follow and not over else ReadState.END
@@ -227,6 +245,7 @@ class TextReader:
         lines = np.concatenate(([start_line], block.lines[first : last - 1]))
         data = block.data[start : int(block.ends[last - 1]) + 1]
         self._taken, self._line = last, int(block.lines[last - 1])
+        self._given_to = self._line
         if self._raw:
             return self._decode(_raw_lines(data) if b"\r" in data else Records(data, starts, ends), lines, start_line)
         return self._decode(*_without_blank(Records(data, starts, ends), lines), start_line)

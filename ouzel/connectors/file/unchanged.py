@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ouzel.connectors.file.content import is_packed
-from ouzel.connectors.file.disk import unreadable
-from ouzel.connectors.file.identity import TAIL_BYTES, hash_bytes
+from ouzel.connectors.file.content import OnRead, is_packed
+from ouzel.connectors.file.disk import open_file, unreadable
+from ouzel.connectors.file.identity import TAIL_BYTES, Print, hash_bytes
 from ouzel.errors import ConnectorError
 
 
@@ -42,15 +43,27 @@ class Unchanged:
         if self._notes is None:
             return
         known = self._known.get(path)
-        now = _version_of(path, known.size if known else None)
+        now = version_of(path, known.size if known else None)
         if known is None:
-            self._known[path] = now
-            self._write(self._notes, json.dumps([path, now]).encode() + b"\n")
+            self._note(self._notes, path, now)
         elif not _is_same(path, known, now):
             raise ConnectorError(
                 f"{path} was replaced or changed while its task was down ({known.size} bytes when it was first read, {now.size} now), and "
                 "its rows cannot be told from those that were read; start the topology again"
             )
+
+    def watch(self, path: str) -> OnRead | None:
+        """What is to be told of a file of text that is read: where it has grown meanwhile, that is held against it, too."""
+        return None if self._notes is None else partial(self._on_read, self._notes, path)
+
+    def _on_read(self, notes: Path, path: str, ino: int, read: Print) -> None:
+        """Before rows of what was added are given out: what was read must be there for whoever reads on."""
+        if read.at > self._known[path].size:
+            self._note(notes, path, FileVersion(ino, read.at, 0, hash_bytes(read.first + read.last)))
+
+    def _note(self, notes: Path, path: str, version: FileVersion) -> None:
+        self._known[path] = version
+        self._write(notes, json.dumps([path, version]).encode() + b"\n")
 
     def _write(self, notes: Path, line: bytes) -> None:
         try:
@@ -67,14 +80,20 @@ def _is_same(path: str, known: FileVersion, now: FileVersion) -> bool:
     return grows and now.size >= known.size and (known.ino, known.ends) == (now.ino, now.ends)
 
 
-def _version_of(path: str, size: int | None) -> FileVersion:
-    """What a file is now; the ends are those of its first `size` bytes, or of all."""
+def version_of(path: str, size: int | None = None) -> FileVersion:
+    """What a file is now; the ends are those of its first `size` bytes, or of all.
+
+    Raises:
+        ConnectorError: it cannot be read.
+    """
+    file = open_file(path)
     try:
-        with Path(path).open("rb") as file:
-            told = os.fstat(file.fileno())
-            size = told.st_size if size is None else size
-            first = os.pread(file.fileno(), min(TAIL_BYTES, size), 0)
-            last = os.pread(file.fileno(), min(TAIL_BYTES, size), max(0, size - TAIL_BYTES))
+        told = os.fstat(file)
+        size = told.st_size if size is None else size
+        first = os.pread(file, min(TAIL_BYTES, size), 0)
+        last = os.pread(file, min(TAIL_BYTES, size), max(0, size - TAIL_BYTES))
     except OSError as error:
         raise unreadable(path, error) from None
+    finally:
+        os.close(file)
     return FileVersion(told.st_ino, told.st_size, told.st_mtime_ns, hash_bytes(first + last))

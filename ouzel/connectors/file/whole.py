@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ouzel.connectors.file import PACKED
+from ouzel.connectors.file.disk import open_file
 from ouzel.connectors.file.following import where_is
 from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.paths import find_files
@@ -69,7 +71,7 @@ def count_bytes(options: Mapping[str, str], directory: Path) -> int | None:
 
 def _digest(path: str) -> str:
     try:
-        with Path(path).open("rb") as file:
+        with os.fdopen(open_file(path), "rb") as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     except OSError as error:
         raise ConnectorError(f"cannot read {path}: {error.strerror}") from error

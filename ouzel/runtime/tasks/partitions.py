@@ -283,7 +283,7 @@ class Partitions:
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
         if isinstance(source, RecallingSource):
-            source.recall({**self._offsets, **self._cuts})
+            source.recall({**self._offsets, **{name: cuts[0].start for name, cuts in self._cuts.items()}})
 
     def fresh(self) -> list[PartitionProgress]:
         """Those of this task's that were not there at the last call.

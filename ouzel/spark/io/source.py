@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest, SpannedSource
-from ouzel.errors import BadRecord, OuzelError
+from ouzel.errors import BadRecord, ConnectorError, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options
 from ouzel.spark.io.changelog import WEIGHT, rows_left
@@ -243,6 +243,11 @@ def _batches(source: Source, span: TaskRange) -> Iterator[ReadBatch]:
     try:
         while span.end is None or at < span.end:
             batch = reader.read(ROWS, span.end)
+            if batch is ReadState.END and span.end is not None:
+                raise ConnectorError(
+                    f"{span.id} ends at offset {at}, and offsets up to {span.end} were found in it: it was cut or replaced meanwhile; "
+                    "bring it back, or start again"
+                )
             if batch is ReadState.END:
                 return
             if not isinstance(batch, ReadBatch):

@@ -97,7 +97,7 @@ class Surveyor:
         if self._clock() < self._list_at:
             return
         if isinstance(self._source, RecallingSource) and not self._partitions:
-            self._source.recall(position.parts)
+            self._source.recall({name: end for name, (_, end) in position.parts.items()})
         found = {partition.id: partition for partition in self._source.partitions()}
         first = [name for name in position.parts if name in found]
         self._partitions = {name: found[name] for name in (*first, *found)}
