@@ -76,6 +76,7 @@ HALVES = {
     # The same queries and aggregates on more engines.
     "tests/functions/test_aggregates_differential.py": Half.IN_TURN,
     "tests/law/test_effectively_once.py::test_each_row_is_published_once": Half.IN_TURN,
+    "tests/functions/test_filter_guards.py": Half.IN_TURN,
     "tests/law/test_epochs.py::test_what_dies_comes_back_from_an_epoch": Half.IN_TURN,
     "tests/law/test_rescale.py::test_other_numbers_of_tasks_give_the_same_answer": Half.IN_TURN,
     "tests/law/test_heron.py": Half.IN_TURN,
