@@ -254,6 +254,9 @@ def test_a_function_that_calls_itself_and_one_that_holds_itself_are_known_again(
 def test_a_monoid_of_lambdas_keeps_its_laws() -> None:
     """The docs define one so."""
     check_laws(monoid.UserDefined("plus", 0, lambda a, b: a + b, result=int, commutative=True), [1, 2, None, -7])
+    longest = monoid.UserDefined("longest", "", lambda a, b: max(a, b, key=len), result=str, commutative=False)
+    check_laws(monoid.TupleOf((longest, monoid.Count())), [("a", 1), ("bb", None), None])
+    check_laws(monoid.MapOf(longest), [{"a": "b"}, {}, None])
     with pytest.raises(AssertionError, match="does not keep"):
         check_laws(monoid.UserDefined("minus", 0, lambda a, b: a - b, result=int, commutative=True), [1, 2])
 
@@ -274,9 +277,13 @@ def test_what_a_function_forks_does_not_come_back(tmp_path: Any) -> None:
     assert sorted(lines) == [[n, child] for n in (1, 2, 3) for child in (False, True)]
 
 
-def test_a_run_is_waited_for_to_its_end_though_results_wait() -> None:
-    """It said after 1.5 s that the run had not ended, for something had come."""
-    big = Source.of(range(20)).map(lambda n: "x" * 1_000_000).start("memory")
+@pytest.mark.parametrize("engine", ["memory", pytest.param("heron", marks=pytest.mark.server)])
+@pytest.mark.parametrize("first", ["nothing", "results"])
+def test_a_run_is_waited_for_to_its_end_though_results_wait(engine: str, first: str) -> None:
+    """It said after 1.5 s that the run had not ended, for something had come. They are more than a handle keeps of itself."""
+    big = Source.of(range(20)).map(lambda n: "x" * 1_000_000).start(engine)
+    if first == "results":
+        big.wait_for_results(60)
     assert big.wait(60)
     frames = big.results()
     assert isinstance(frames[0], pl.DataFrame)

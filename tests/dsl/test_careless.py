@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel
-from ouzel import Source, Stream, monoid
+from ouzel import Source, Stream, col, monoid
 from ouzel.errors import BadRecord, TopologyError
 from ouzel.spark.io.python_steps import total_lists
 
@@ -188,3 +188,24 @@ def test_a_run_in_memory_that_ends_by_no_exception_has_failed(error: type[BaseEx
     builder.set_spout("numbers", Leaving(), ouzel.schema(n=int))
     with pytest.raises(TopologyError, match=error.__name__):
         ouzel.table(builder.build(), of="numbers", engine="memory")
+
+
+def test_what_a_filter_leaves_out_fails_in_no_step_behind_it() -> None:
+    """Sums have no FILTER of their own: two conditions are two branches, and neither costs the other a record."""
+    numbers = Source.of([0, 1, 2, 0, 5])
+    parts = numbers.filter(lambda n: n != 0).map(lambda n: ("parts", 10 // n))
+    large = numbers.filter(lambda n: n > 1).map(lambda n: ("large", 10 // n))
+    every = numbers.map(lambda n: ("every", 1))
+    total = parts.merge(large).merge(every).sum_by_key(monoid.Sum())
+    for policy in ("fail", "skip"):
+        found = total.table("memory", error_policy=policy)
+        assert dict(found.iter_rows()) == {"parts": 17, "large": 7, "every": 5}, policy
+
+
+def test_what_an_expression_filters_is_not_computed_behind_it() -> None:
+    """The rules that move filters and projections leave it before what it guards."""
+    counters = Source.of([Counter(n) for n in (0, 1, 2, 0, 5)])
+    parts = counters.filter(col("n") != 0).select(part=10 / col("n"), n=col("n"))
+    few = parts.filter(col("part") < 10)
+    assert sorted(few.table("memory", error_policy="skip")["part"].to_list()) == [2, 5]
+    assert sorted(few.table("memory")["n"].to_list()) == [2, 5]
