@@ -25,6 +25,7 @@ leave = os._exit
 _OURS = (FILE, f"{Path(__file__).parent}{os.sep}")
 _guarded = Counter[tuple[int, int]]()
 _registered: list[int] = []
+_guarded_kinds = set[type[Any]]()
 _AUTOCALL = "IPython.core.autocall"
 """Where `exit` and `quit` of notebooks and of IPython are classes."""
 
@@ -48,8 +49,8 @@ def in_user_code() -> Iterator[None]:
 
 def _register() -> None:
     os._exit = _raise_or_leave
-    if _AUTOCALL in sys.modules:
-        _guard_exit(sys.modules[_AUTOCALL].ExitAutocall)
+    if (notebook := sys.modules.get(_AUTOCALL)) is not None and "ExitAutocall" in vars(notebook):
+        _guard_exit(notebook.ExitAutocall)
     if not _registered:
         _registered.append(os.getpid())
         os.register_at_fork(after_in_child=_on_fork)
@@ -57,9 +58,9 @@ def _register() -> None:
 
 def _guard_exit(kind: type[Any]) -> None:
     """Have calls of this class and of those below it raise SystemExit inside."""
-    for each in (kind, *kind.__subclasses__()):
-        if not hasattr(call := each.__call__, "is_guarded"):
-            each.__call__ = _guarding(call)
+    for each in {kind, *kind.__subclasses__()} - _guarded_kinds:
+        _guarded_kinds.add(each)
+        each.__call__ = _guarding(each.__call__)
 
 
 def _guarding(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,7 +69,6 @@ def _guarding(call: Callable[..., Any]) -> Callable[..., Any]:
             raise SystemExit("exit()")
         return call(self, *arguments, **named)
 
-    exit_or_raise.is_guarded = True  # type: ignore[attr-defined]
     return exit_or_raise
 
 
