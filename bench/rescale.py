@@ -61,7 +61,7 @@ class ResultWatch(Thread):
 
 def longest_gap(moments: list[float]) -> float:
     """The longest time in which nothing grew."""
-    return max(after - before for before, after in zip(moments, moments[1:], strict=False))
+    return max(after - before for before, after in pairwise(moments))
 
 
 def update(registry: Registry, tasks: int) -> tuple[float, float]:

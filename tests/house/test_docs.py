@@ -145,9 +145,10 @@ def test_python_in_the_docs_runs(place: Path) -> None:
 
 @pytest.mark.server
 def test_topologies_in_the_docs_run(place: Path) -> None:
-    by_hand, of_sql = blocks(ROOT / "docs/topologies.md", "python")
+    by_hand, with_state, of_sql = blocks(ROOT / "docs/topologies.md", "python")
     sums = Counter(sum(map(int, str(n))) for n in range(1_000_000))
     assert said_by(by_hand, place) == str(sums.most_common(1))
+    assert said_by(with_state, place) == str(sum(range(1_000_000)))
     assert said_by(of_sql, place) == "RunState.STOPPED"
 
 
