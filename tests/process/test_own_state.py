@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 
-KEYS, BATCH, ROWS = 7, 50, 10_000
+KEYS, BATCH, ROWS = 7, 50, 20_000
 
 
 class Numbers(Spout):
@@ -36,12 +35,11 @@ class Numbers(Spout):
         self.may_end = may_end
 
     def open(self, context: Context) -> None:
-        self.next, self.due = 0, 0.0
+        self.next = 0
 
     def next_batch(self, collector: Collector) -> bool | None:
-        if time.monotonic() < self.due or (self.next + BATCH == ROWS and not self.may_end.exists()):
+        if self.next + BATCH == ROWS and not self.may_end.exists():
             return None
-        self.due = time.monotonic() + 0.005
         collector.emit(pl.DataFrame({"n": range(self.next, self.next + BATCH)}), message_id=self.next)
         self.next += BATCH
         return self.next < ROWS

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.lending import Readers
+from ouzel.runtime.state.lending import Loans
 
 GROWTH = 4
 """Room grows so many times at once. What no slot has used yet takes no memory, and what is copied is a third of all, not all."""
@@ -24,11 +24,11 @@ class SlotColumns:
     def __init__(self, types: Mapping[str, npt.DTypeLike]) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {name: np.zeros(64, kind) for name, kind in types.items()}
         self.capacity = 64
-        self._readers: dict[str, Readers] = {}
+        self._loans: dict[str, Loans] = {}
         self._used = 0
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        if self._readers:
+        if self._loans:
             self._own(name)
         return self._arrays[name]
 
@@ -48,7 +48,7 @@ class SlotColumns:
             return
         while self.capacity < limit:
             self.capacity *= GROWTH
-        self._readers.clear()
+        self._loans.clear()
         for name, array in self._arrays.items():
             self._arrays[name] = np.zeros(self.capacity, array.dtype)
             self._arrays[name][: array.size] = array
@@ -64,12 +64,12 @@ class SlotColumns:
         frozen.capacity, self._used = self.capacity, max(self._used, used)
         for name in names or self._arrays:
             frozen._arrays[name] = self._arrays[name]
-            self._readers.setdefault(name, Readers()).add(frozen)
+            self._loans.setdefault(name, Loans()).add(frozen)
         return frozen
 
     def _own(self, name: str) -> None:
         """Leave the array to those who read it as it was. Only what is in use is copied: the rest has never been touched."""
-        readers = self._readers.pop(name, None)
+        readers = self._loans.pop(name, None)
         if readers is not None and readers.take():
             array = self._arrays[name]
             self._arrays[name] = np.zeros(array.size, array.dtype)

@@ -17,7 +17,7 @@ import polars as pl
 from ouzel.errors import StateError
 from ouzel.runtime.state.hashing import HASH_VERSION, KEY_GROUPS
 from ouzel.runtime.state.keyed_table import KeyedTable
-from ouzel.runtime.state.lending import Parts
+from ouzel.runtime.state.lending import SnapshotParts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
@@ -137,7 +137,7 @@ class StateContext:
         self._number += 1
         makers = {name: maker(table) for name, table in self._tables.items()}
         makers |= {name: partial(_same, value.part()) for name, value in self._values.items()}
-        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, Parts(makers))
+        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, SnapshotParts(makers))
 
     def _own(self, part: pl.DataFrame) -> pl.DataFrame:
         """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ouzel.runtime.state import kernels
 from ouzel.runtime.state.hashing import Words
-from ouzel.runtime.state.lending import Readers
+from ouzel.runtime.state.lending import Loans
 
 Slots = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class KeyIndex:
         self._keys = np.zeros((size // 2, 2), np.uint64)
         self._free = np.zeros(size // 2, np.int64)
         self._counts = np.zeros(3, np.int64)
-        self._readers = Readers()
+        self._loans = Loans()
 
     def __len__(self) -> int:
         return int(self._counts[kernels.LIVE])
@@ -80,14 +80,14 @@ class KeyIndex:
     def freeze(self) -> KeyIndex:
         """What is held now, for `slots` and `hashes` alone. A slot has its key until it is forgotten, so only that needs a copy."""
         frozen = copy(self)
-        frozen._table, frozen._readers = np.zeros(0, np.uint64), Readers()
+        frozen._table, frozen._loans = np.zeros(0, np.uint64), Loans()
         frozen._counts, frozen._free = self._counts.copy(), self._free[: int(self._counts[kernels.FREE])].copy()
-        self._readers.add(frozen)
+        self._loans.add(frozen)
         return frozen
 
     def _own(self) -> None:
         """Leave the keys to those who read them as they were."""
-        if self._readers and self._readers.take():
+        if self._loans and self._loans.take():
             keys, used = np.zeros_like(self._keys), self.limit
             keys[:used] = self._keys[:used]
             self._keys = keys

@@ -9,7 +9,7 @@ from weakref import ref
 import polars as pl
 
 
-class Readers:
+class Loans:
     """Who may still read an array as it was: frozen objects, each until it is let go of.
 
     Only the owner's thread adds and takes. Another may let go of a frozen object at any time, for it has read what it needs then.
@@ -32,7 +32,7 @@ class Readers:
         return some
 
 
-class Parts(Mapping[str, pl.DataFrame]):
+class SnapshotParts(Mapping[str, pl.DataFrame]):
     """The parts of a snapshot, each made when it is first asked for, and what it is made from let go of then. For one thread at a time."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pl.DataFrame]]) -> None:

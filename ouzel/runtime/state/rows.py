@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.lending import Readers
+from ouzel.runtime.state.lending import Loans
 from ouzel.runtime.state.positions import take_rows, take_values_with_gaps
 
 _MERGED = 4
@@ -30,7 +30,7 @@ class RowStore:
         self._frames: list[pl.DataFrame] = []
         self._place = np.full(64, -1, np.int64)
         self._logged = self._live = 0
-        self._readers = Readers()
+        self._loans = Loans()
         self._used = 0
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class RowStore:
         if not slots.size:
             return
         self._reserve(int(slots.max()) + 1)
-        if self._readers and int(slots.min()) < self._used:
+        if self._loans and int(slots.min()) < self._used:
             self._own()
         self._live += int(np.count_nonzero(self._place[slots] < 0))
         self._place[slots] = np.arange(self._logged, self._logged + slots.size)
@@ -97,13 +97,13 @@ class RowStore:
     def freeze(self, used: int) -> RowStore:
         """The rows as they are now, to be read; slots below `used` have been given out."""
         frozen, self._used = copy(self), max(self._used, used)
-        frozen._frames, frozen._readers = list(self._frames), Readers()
-        self._readers.add(frozen)
+        frozen._frames, frozen._loans = list(self._frames), Loans()
+        self._loans.add(frozen)
         return frozen
 
     def _own(self) -> None:
         """Leave the places to those who read them as they were; frames are never written to."""
-        if self._readers and self._readers.take():
+        if self._loans and self._loans.take():
             self._place = self._place.copy()
 
     def _gather(self, places: Slots) -> pl.DataFrame:
