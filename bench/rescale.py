@@ -3,8 +3,8 @@
     python -m bench.rescale --keys 1000000 --updates 4
 
 The word count is submitted with so many distinct words, at 100,000 a second, and an epoch every three seconds; when all have come it is
-updated from one task to four, to two, and so on. `pause_s` is from the last batch of results before the update to the first one after it, as
-the files of the result say; `command_s` is what `ouzel update` takes from its start to its end. Both are medians, `_max_s` the longest.
+updated from one task to four, to two, and so on. `pause_s` is from the last batch of results before the update to the first one after it,
+as the files of the result say; `command_s` is what `ouzel update` takes from its start to its end. Both are medians, `_max_s` the longest.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import statistics
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
 
