@@ -153,6 +153,8 @@ class AttachedHandle(HeronHandle):
         if record is None:
             return self._failed(f"topology '{self._record.name}' was removed")
         condition = self._registry.condition(record)
+        if record.is_updating:
+            return self._failed("it is started again with an update; attach to it anew")
         if condition is Condition.INTERRUPTED:
             return self._failed(f"its processes are gone; bring it back with `ouzel start {record.name}`")
         if condition not in _STATES:

@@ -179,6 +179,11 @@ class _Update:
         return record
 
     def _stop(self) -> Status:
+        """Bring it to its end, and have it count as interrupted until it is started.
+
+        Raises:
+            SubmissionError: its processes do not end, or it has ended otherwise.
+        """
         handle = AttachedHandle(self._registry, self._record, takes_results=False)
         try:
             status = handle.stop()
@@ -189,15 +194,13 @@ class _Update:
                 f"the processes of topology '{self._name}' have not ended within {END_S:g} s; write `ouzel kill {self._name}`"
             )
         self._record = self._registry.find(self._name) or self._record
-        if status.state is not RunState.STOPPED:
-            self._registry.put(self._record, is_updating=False)
-            raise SubmissionError(
-                f"topology '{self._name}' has {status.state.value} before it could be updated"
-                + (f": {status.reason}" if status.reason else "")
-            )
-        self._record = self._registry.put(
-            self._record, condition=Condition.RUNNING
-        )  # so it counts as interrupted until it is started
+        match self._record.condition:
+            case Condition.STOPPED:
+                self._record = self._registry.put(self._record, condition=Condition.RUNNING)
+            case Condition.FINISHED | Condition.FAILED as condition:
+                self._registry.put(self._record, is_updating=False)
+                why = f": {self._record.reason}" if self._record.reason else ""
+                raise SubmissionError(f"topology '{self._name}' has {condition.value} before it could be updated{why}")
         return status
 
     def _await_tasks(self, record: Submitted) -> None:
