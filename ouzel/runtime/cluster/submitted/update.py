@@ -161,15 +161,10 @@ class _Update:
         kept = max(store.epochs(), default=0)
         self._record = self._registry.put(self._record, is_updating=True)
         status = self._stop()
-        if max(store.epochs(), default=0) <= kept:
-            self._start_as_it_was()
-            why = next(
-                (event.text for event in reversed(status.events) if event.kind == "epoch-failed"), "it was not taken"
-            )
-            raise SubmissionError(
-                f"topology '{self._name}' is not updated, for its last epoch could not be kept ({why}); it goes on as it was"
-            )
         try:
+            if max(store.epochs(), default=0) <= kept:
+                why = [event.text for event in status.events if event.kind == "epoch-failed"]
+                raise TopologyError(why[-1] if why else "its processes have ended before its last epoch was kept")
             self._folder.begin_revision(self._next)
             record = start_again(self._registry, replace(self._record, variables=self._variables))
             self._await_tasks(record)
@@ -231,12 +226,10 @@ class _Update:
             self._start_as_it_was()
         except (OuzelError, OSError) as other:
             raise TopologyError(
-                f"topology '{self._name}' could not be started with the update: {error}; nor as it was: {other}; "
+                f"topology '{self._name}' is not updated: {error}; and it could not be started again as it was: {other}; "
                 f"when that is mended, bring it back with `ouzel start {self._name}`"
             ) from error
-        raise TopologyError(
-            f"topology '{self._name}' is not updated, for it could not be started so: {error}; it goes on as it was"
-        ) from error
+        raise TopologyError(f"topology '{self._name}' is not updated, and goes on as it was: {error}") from error
 
     def _start_as_it_was(self) -> None:
         present = self._registry.find(self._name) or self._record
