@@ -51,6 +51,12 @@ _PASSING = frozenset(
 )
 """What an aborted transaction may have met that another try does not meet. All else ends the task."""
 
+_AFTERMATH = frozenset({KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, KafkaError._STATE})
+"""What a transaction may meet because records of the one before were dropped: librdkafka numbers anew when this one is aborted, too."""
+
+_AFTERMATHS_MOST = 5
+"""So often in an epoch; then it is something else."""
+
 
 class KafkaPublisher:
     """See writing.EpochPublisher."""
@@ -63,6 +69,7 @@ class KafkaPublisher:
         self._writer = f"ouzel-{request.publisher}"
         self._progress = ProgressTopic(request.table, options, self._failure, self._writer)
         self._undelivered: list[KafkaError] = []
+        self._aftermaths = 0
         self._producer: Any = None
         if not request.again:
             refuse_unreachable(self._failure.servers, options.integer("connect.timeout.ms") / 1000)
@@ -102,6 +109,7 @@ class KafkaPublisher:
                     raise self._final(error.args[0]) from None
 
     def publish(self, epoch: int, frames: Iterable[pl.DataFrame]) -> None:
+        self._aftermaths = 0
         while not self._try(epoch, frames):
             pass
 
@@ -145,15 +153,19 @@ class KafkaPublisher:
         Raises:
             ConnectorError: it cannot, or the error will come again.
         """
-        self._producer.poll(0)
         if error.fatal():
             raise self._final(error)
-        cause = self._undelivered[0] if self._undelivered else error
         try:
             self._call(self._producer.abort_transaction)
         except KafkaException as failed:
             raise self._final(failed.args[0]) from None
-        if cause.code() not in _PASSING:
+        self._producer.poll(0)
+        cause = (
+            self._undelivered[0] if self._undelivered else error
+        )  # it is told of the first record, and may go by what follows
+        self._aftermaths += cause.code() in _AFTERMATH
+        passes = cause.code() in _PASSING or (cause.code() in _AFTERMATH and self._aftermaths <= _AFTERMATHS_MOST)
+        if not passes:
             raise self._failure.sentence(cause, f"an epoch for topic '{self._records.topic}' was not taken")
 
     def _final(self, error: KafkaError) -> ConnectorError:
