@@ -91,13 +91,13 @@ def update_parallelism(name: str, parallelism: Mapping[str, int]) -> dict[str, t
         SubmissionError: the topology does not run, or a component cannot have so many tasks; it is as it was.
         OuzelError: it cannot be started so; it was started again as it was, or the text says what to do.
     """
-    from ouzel.planner.rescaling import rescale
+    from ouzel.planner.rescaling import with_parallelism
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.update import Next, read_present, replace_topology
 
     registry = Registry()
     present = read_present(registry, name)
-    topology = rescale(present.topology, parallelism)
+    topology = with_parallelism(present.topology, parallelism)
     about = replace(present.about, explanation=_explain_anew(present, topology))
     replace_topology(registry, present, Next(topology, about))
     had = {component.name: component.parallelism for component in present.topology.components}

@@ -89,7 +89,7 @@ SCALING: NodeTable[Scaling] = NodeTable(
 """A class that is not listed is refused."""
 
 
-def rescale(topology: Topology, parallelism: Mapping[str, int]) -> Topology:
+def with_parallelism(topology: Topology, parallelism: Mapping[str, int]) -> Topology:
     """The topology with these numbers of tasks, by component.
 
     A sink that stands in the only task that makes its rows becomes a component of its own where several tasks cannot write it.

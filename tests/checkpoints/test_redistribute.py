@@ -12,7 +12,7 @@ from ouzel.errors import StateError
 from ouzel.planner.topology import Task
 from ouzel.runtime.checkpoints.former import EMPTY, Former
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
-from ouzel.runtime.checkpoints.redistribute import past_of
+from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.protocol.messages import Place
@@ -88,7 +88,7 @@ def test_each_key_is_in_the_task_that_gets_its_rows_with_all_that_was_counted(
     store, manifest = keep(tmp_path, before)
     goes_to, counts = key_tasks(KEYS, ["k"], after, SEED), 0
     for index in range(after):
-        past = list(past_of(Task(index + 1, "counts", index), after, manifest, store))
+        past = list(past_in_epoch(Task(index + 1, "counts", index), after, manifest, store))
         task = restore(past, index, after)
         mine = KEYS.filter(pl.Series(goes_to == index))["k"].to_list()
         assert task.held() == {key: 2 - key % 2 for key in mine}
@@ -103,14 +103,14 @@ def test_each_key_is_in_the_task_that_gets_its_rows_with_all_that_was_counted(
 def test_a_component_goes_on_from_another_and_an_operator_begins_with_nothing(tmp_path: Path) -> None:
     store, manifest = keep(tmp_path, 2)
     task = Task(1, "totals", 0)
-    assert list(past_of(task, 1, manifest, store)) == []
-    assert list(past_of(task, 1, manifest, store, Former(""))) == []
-    past = list(past_of(task, 1, manifest, store, Former("counts")))
+    assert list(past_in_epoch(task, 1, manifest, store)) == []
+    assert list(past_in_epoch(task, 1, manifest, store, Former(""))) == []
+    past = list(past_in_epoch(task, 1, manifest, store, Former("counts")))
     assert restore(past, 0, 1).held() == {key: 2 - key % 2 for key in range(5_000)}
-    placed = past_of(task, 1, manifest, store, Former("counts", (EMPTY, 0)))
+    placed = past_in_epoch(task, 1, manifest, store, Former("counts", (EMPTY, 0)))
     assert [[bool(state.parts) for state in one.states] for one in placed[:-1]] == [[False, True]] * 4
     with pytest.raises(StateError, match="was kept with the state of 1 operators, and number 2 is to go on"):
-        past_of(task, 1, manifest, store, Former("counts", (1,)))
+        past_in_epoch(task, 1, manifest, store, Former("counts", (1,)))
 
 
 def test_a_file_of_a_task_whose_groups_go_elsewhere_is_looked_at_all_the_same(tmp_path: Path) -> None:
@@ -118,4 +118,4 @@ def test_a_file_of_a_task_whose_groups_go_elsewhere_is_looked_at_all_the_same(tm
     path = tmp_path / manifest.tasks[3].files[0].name
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(StateError, match="is damaged"):
-        past_of(Task(1, "counts", 0), 2, manifest, store)
+        past_in_epoch(Task(1, "counts", 0), 2, manifest, store)

@@ -16,7 +16,7 @@ from ouzel.connectors.memory import TABLES
 from ouzel.dsl.memory import Memory
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.spark.lowering import run_job
 from tests.dsl import graphs
 from tests.dsl.graphs import GRAPHS, as_row, together

@@ -12,7 +12,7 @@ import pytest
 
 from ouzel import Stream
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.spark.lowering import run_job
 from tests.dsl.programs import draw, write_sentences
 from tests.effort import seeds

@@ -14,7 +14,7 @@ import pytest
 from ouzel import QueryError, Source, Stream, monoid
 from ouzel.compiler.records import made_of
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from tests.effort import seeds
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ouzel.compiler.records import made_of
 from ouzel.connectors.memory import TABLES
 from ouzel.dsl.memory import Memory
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from tests.dsl.timed_programs import draw_timed, write_readings
 from tests.effort import seeds
 from tests.law.compare import plain_fold

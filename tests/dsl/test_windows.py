@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ouzel import OuzelError, QueryError, Source, Stream, monoid
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.spark.lowering import run_job
 from tests.effort import seeds
 from tests.law.compare import plain_fold

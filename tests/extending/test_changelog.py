@@ -13,7 +13,7 @@ from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import never
 from ouzel.errors import NotSupported, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering import spark_job
 from ouzel.spark.lowering.streaming import streaming_queries

@@ -14,7 +14,7 @@ import polars as pl
 
 from ouzel.errors import OuzelError, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load_text
 from ouzel.spark.batch.run import batch_run
 from tests.fuzz.queries import Queries

@@ -24,7 +24,8 @@ from ouzel.runtime.simulator.faults import (
     move_state,
     rescale_some,
 )
-from ouzel.runtime.simulator.world import Fault, simulate
+from ouzel.runtime.simulator.simulation import simulate
+from ouzel.runtime.simulator.world import Fault
 from ouzel.session import Job, connector_traits, load, start, with_settings
 from tests.law.cases import Case
 from tests.law.compare import plain_fold

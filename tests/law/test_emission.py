@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
 from tests.law.cases import Case
 from tests.law.compare import difference

@@ -10,7 +10,7 @@ import pytest
 
 from ouzel.connectors.memory import TABLES, MemoryTable
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
 from tests.effort import USUAL, seeds
 from tests.law.cases import Case

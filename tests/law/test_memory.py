@@ -10,7 +10,8 @@ import pytest
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.result_table import ResultTable
 from ouzel.runtime.simulator.faults import SURVIVABLE, fail_sink, kill_stateful_task, lose_link, move_state
-from ouzel.runtime.simulator.world import Fault, World, simulate
+from ouzel.runtime.simulator.simulation import simulate
+from ouzel.runtime.simulator.world import Fault, World
 from ouzel.session import Job
 from tests.effort import SEEDS_VARIABLE, USUAL, seeds
 from tests.law.cases import CASES, LATE, ON_TIME, Case

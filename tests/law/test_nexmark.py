@@ -20,7 +20,7 @@ from ouzel.compiler.plan import Changelog
 from ouzel.connectors.nexmark import count_rows, generate
 from ouzel.errors import NotSupported
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load, load_text
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.streaming import streaming_queries

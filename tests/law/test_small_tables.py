@@ -14,7 +14,7 @@ from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.small_tables import read_small_tables_whole
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from tests.effort import seeds
 from tests.law.cases import ON_TIME, Case, compiled
 from tests.law.compare import difference

@@ -13,7 +13,7 @@ from ouzel.compiler.plan.tables import node_classes
 from ouzel.errors import SubmissionError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack, repack
-from ouzel.planner.rescaling import KEY_GROUPS, SCALING, Scaling, rescale
+from ouzel.planner.rescaling import KEY_GROUPS, SCALING, Scaling, with_parallelism
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Component, GroupingKind, Topology
 from ouzel.runtime.operators.build import build_chain
@@ -85,14 +85,14 @@ def test_a_sink_that_may_write_in_parts_stays_and_one_that_may_not_goes_apart(tm
     )
     together = planned(tmp_path, sink)
     assert tasks_of(together) == {"words": 1, "count_by_word": 1}
-    assert tasks_of(rescale(together, {"count_by_word": 4})) == {"words": 1, "count_by_word": 4}
-    result = rescale(planned(tmp_path, COUNT), {"count_by_word": 4})
+    assert tasks_of(with_parallelism(together, {"count_by_word": 4})) == {"words": 1, "count_by_word": 4}
+    result = with_parallelism(planned(tmp_path, COUNT), {"count_by_word": 4})
     assert tasks_of(result) == {"words": 1, "count_by_word": 4, "result": 1}
     apart = result.component("result")
     assert isinstance(apart.chain[0], Sink)
     assert [str(link.grouping) for link in apart.inputs] == ["global"]
     assert result.component("count_by_word").outputs[0].retracts
-    assert tasks_of(rescale(result, {"count_by_word": 1})) == {"words": 1, "count_by_word": 1, "result": 1}
+    assert tasks_of(with_parallelism(result, {"count_by_word": 1})) == {"words": 1, "count_by_word": 1, "result": 1}
 
 
 def test_a_sink_that_gets_several_tasks_is_sent_the_changes_of_a_key_to_one_of_them(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_sink_that_gets_several_tasks_is_sent_the_changes_of_a_key_to_one_of_t
     )
     apart = planned(tmp_path, sink)
     assert tasks_of(apart) == {"words": 1, "count_by_word": 2, "counts": 1}
-    (link,) = rescale(apart, {"counts": 3}).component("counts").inputs
+    (link,) = with_parallelism(apart, {"counts": 3}).component("counts").inputs
     assert str(link.grouping) == "fields(word)"
 
 
@@ -127,14 +127,14 @@ def test_what_cannot_have_so_many_tasks_says_why(what: str, tmp_path: Path) -> N
     query, wanted, reason = REFUSED[what]
     topology = planned(tmp_path, query)
     with pytest.raises(SubmissionError, match=reason) as refused:
-        rescale(topology, wanted or {topology.components[1].name: 2})
+        with_parallelism(topology, wanted or {topology.components[1].name: 2})
     assert "\n" not in str(refused.value)
 
 
 def test_a_source_whose_partitions_are_one_a_task_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="do not say how many 'partitions' there are"):
-        rescale(planned(tmp_path, COUNT, more=""), {"words": 2})
-    assert tasks_of(rescale(planned(tmp_path, COUNT), {"words": 2}))["words"] == 2
+        with_parallelism(planned(tmp_path, COUNT, more=""), {"words": 2})
+    assert tasks_of(with_parallelism(planned(tmp_path, COUNT), {"words": 2}))["words"] == 2
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_source_whose_partitions_are_one_a_task_stays_as_it_is(tmp_path: Path)
 )
 def test_a_topology_without_epochs_is_refused_with_the_reason(tmp_path: Path, settings: Settings, why: str) -> None:
     with pytest.raises(SubmissionError, match="keeps no epochs that an update could go on from") as refused:
-        rescale(planned(tmp_path, COUNT, settings), {"count_by_word": 2})
+        with_parallelism(planned(tmp_path, COUNT, settings), {"count_by_word": 2})
     assert why in str(refused.value)
 
 
@@ -156,13 +156,13 @@ def test_what_stays_is_not_moved_and_a_container_left_empty_goes(tmp_path: Path)
     packing = pack(topology)
     assert len(packing.containers) == 2
     places = {(task.component, task.index): one.id for one in packing.containers for task in one.tasks}
-    more = rescale(topology, {"count_by_word": 12})
+    more = with_parallelism(topology, {"count_by_word": 12})
     grown = repack(more, packing)
     assert len(grown.containers) == 3
     held = {(task.component, task.index): one.id for one in grown.containers for task in one.tasks}
     assert {key: held[key] for key in places} == places
     assert sorted(task.id for one in grown.containers for task in one.tasks) == [task.id for task in more.tasks()]
-    less = rescale(more, {"count_by_word": 1, "words": 1})
+    less = with_parallelism(more, {"count_by_word": 1, "words": 1})
     shrunk = repack(less, grown)
     assert len(shrunk.containers) < 3
     assert all(held[task.component, task.index] == one.id for one in shrunk.containers for task in one.tasks)

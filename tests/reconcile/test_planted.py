@@ -14,7 +14,7 @@ from ouzel.planner.settings import Delivery
 from ouzel.reconcile import Class, Recorder
 from ouzel.runtime.run import RunState, Status
 from ouzel.runtime.simulator.faults import lose_link
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job
 from tests.cli.fakes import FakeHandle
 from tests.reconcile.planting import DAYS, classes, flights, found, job_of, run, seal

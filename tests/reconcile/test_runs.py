@@ -21,7 +21,7 @@ from ouzel.reconcile.report import write_report
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
 from ouzel.runtime.simulator.faults import lose_link
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load, load_text
 from tests.cli.fakes import FakeHandle
 from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run, seal

@@ -26,7 +26,7 @@ from ouzel.connectors.keyed import (
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import NotSupported, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE, kill_in_flight
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job
 from ouzel.spark.batch.run import batch_run
 from tests.effort import seeds

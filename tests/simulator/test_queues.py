@@ -22,7 +22,8 @@ from ouzel.runtime.simulator.faults import (
     stall_sink,
     stall_task,
 )
-from ouzel.runtime.simulator.world import Fault, SimulatedRun, World, simulate
+from ouzel.runtime.simulator.simulation import SimulatedRun, simulate
+from ouzel.runtime.simulator.world import Fault, World
 from ouzel.runtime.tasks import queue
 from ouzel.runtime.tasks.source import SourceSpout
 from ouzel.session import Job, load_text

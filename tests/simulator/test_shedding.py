@@ -20,7 +20,8 @@ from ouzel.connectors.shedding import Shedding
 from ouzel.reconcile.explaining.shed import describe_shed, leave_out, read_shed
 from ouzel.reconcile.recording.record import SHED
 from ouzel.runtime.simulator.faults import kill_in_flight, kill_stateless_task, kill_stream_manager, lose_link, pause
-from ouzel.runtime.simulator.world import World, simulate
+from ouzel.runtime.simulator.simulation import simulate
+from ouzel.runtime.simulator.world import World
 from ouzel.session import load_text
 from tests.effort import USUAL, seeds
 from tests.extending import toy_connector

@@ -12,7 +12,8 @@ from ouzel.connectors import memory
 from ouzel.connectors.reading import ReadBatch, ReadState
 from ouzel.runtime.protocol import pieces
 from ouzel.runtime.simulator.faults import kill_stateless_task, lose_link
-from ouzel.runtime.simulator.world import World, simulate
+from ouzel.runtime.simulator.simulation import simulate
+from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text
 from tests.effort import seeds
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ouzel.runtime.simulator.faults import lose_link, stall_sink, starve
-from ouzel.runtime.simulator.world import Fault, SimulatedRun, simulate
+from ouzel.runtime.simulator.simulation import SimulatedRun, simulate
+from ouzel.runtime.simulator.world import Fault
 from ouzel.session import load_text
 from tests.effort import seeds
 from tests.simulator.test_pauses import CHANGES, SETTINGS, WINDOWS

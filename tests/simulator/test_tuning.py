@@ -10,7 +10,7 @@ import pytest
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.simulator.faults import kill_stateless_task, lose_link, pause
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
 from tests.effort import seeds
 

@@ -31,7 +31,7 @@ class KeptTasks(Protocol):
         """The same but for its states."""
 
 
-def past_of(
+def past_in_epoch(
     task: Task, parallelism: int, manifest: Manifest, store: KeptTasks, former: Former | None = None
 ) -> Sequence[TaskSnapshot]:
     """What a task of a component with so many tasks goes on from; nothing if the epoch has nothing of it.

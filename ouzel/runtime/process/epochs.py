@@ -175,11 +175,11 @@ class TaskEpochs:
         """
         if self._begun or not self.generation.restore:
             return ()
-        from ouzel.runtime.checkpoints.redistribute import past_of
+        from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 
         manifest, name = self._store.manifest(self.generation.restore), self._task.component
         tasks = self._job.topology.component(name).parallelism
-        return past_of(self._task, tasks, manifest, self._store, self._job.former(name, manifest.revision))
+        return past_in_epoch(self._task, tasks, manifest, self._store, self._job.former(name, manifest.revision))
 
     def on_begun(self, keeps: bool) -> None:
         """Its machine is made and begins to run."""

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from ouzel.planner.topology import Task
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
-from ouzel.runtime.checkpoints.redistribute import past_of
+from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.task_file import TaskHeader, read_task_file, write_task_file
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
@@ -26,10 +26,10 @@ class Epoch:
     chains: Mapping[int, Sequence[TaskSnapshot]] = field(default_factory=dict)
     tasks: Sequence[Task] = ()
 
-    def past_of(self, task: Task, parallelism: int) -> Sequence[TaskSnapshot]:
+    def past_in_epoch(self, task: Task, parallelism: int) -> Sequence[TaskSnapshot]:
         """What a task goes on from, of a component with so many of them now."""
         files = tuple(TaskFiles(one.component, one.index, ()) for one in self.tasks)
-        return past_of(task, parallelism, Manifest(self.number, "simulated", 0, 0, files), self)
+        return past_in_epoch(task, parallelism, Manifest(self.number, "simulated", 0, 0, files), self)
 
     def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
         """What a task gave."""

@@ -10,7 +10,7 @@ import contextlib
 from random import Random
 
 from ouzel.errors import SubmissionError
-from ouzel.planner.rescaling import KEY_GROUPS, rescale
+from ouzel.planner.rescaling import KEY_GROUPS, with_parallelism
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.simulator.world import World
 from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
@@ -93,7 +93,7 @@ def rescale_some(world: World) -> None:
     topology = world.topology
     for name, tasks in wanted.items():
         with contextlib.suppress(SubmissionError):  # it cannot have so many, or has them
-            topology = rescale(topology, {name: tasks})
+            topology = with_parallelism(topology, {name: tasks})
     if topology is world.topology:
         return
     if world.random.random() < 0.5:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ouzel.connectors.writing import MarkedWriter
-from ouzel.errors import TopologyError
 from ouzel.exits import Death
 from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
 from ouzel.runtime.protocol.shell import Shell
-from ouzel.runtime.simulator.batching import random_batching
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
 from ouzel.runtime.simulator.host import TICK_MS, DeadlyNote, Host, OnItsWay, TaskPast
 from ouzel.runtime.simulator.results import DeliverResult, SimulatedResults
@@ -41,21 +39,6 @@ WALL_ZERO_US = 1_577_836_800_000_000
 
 Fault = Callable[["World"], object]
 """Something that goes wrong: see simulator.faults."""
-
-
-@dataclass
-class SimulatedRun:
-    """What a finished simulation shows: the result sink's frames by batch id, in order, what was told to the user, and what was counted.
-
-    `sources` are how many rows were read, acked and bad, as the tasks say that are there at the end.
-    """
-
-    frames: dict[int, pl.DataFrame]
-    events: list[Event]
-    faults: list[str]
-    rows_late: int
-    rows_failed: int
-    sources: tuple[int, int, int]
 
 
 class World:
@@ -211,7 +194,7 @@ class World:
 
     def _past_in_epoch(self, task: Task, journal: Journal, incarnation: int) -> TaskPast:
         """What a task finds that begins a generation."""
-        restored = self._restores.past_of(task, self.topology.component(task.component).parallelism)
+        restored = self._restores.past_in_epoch(task, self.topology.component(task.component).parallelism)
         places = dict(restored[-1].places) if restored else {}
         return TaskPast(places, journal, incarnation, self.generation, restored)
 
@@ -527,47 +510,3 @@ class World:
 
 _TARRIES, _WHOLE, _AS_FILES = 0.5, 0.3, 0.05
 """How often a task that rests does something else before it is snapshotted, gives all of itself, and comes back from a file."""
-
-_REACH = (25, 100, 400)
-"""Within so many steps a fault comes: half of the law's runs take a hundred, and one drawn later would not come at all."""
-
-
-def simulate(
-    topology: Topology,
-    packing: PackingPlan,
-    directory: Path,
-    *,
-    seed: int = 0,
-    faults: Sequence[Fault] = (),
-    steps: int = 200_000,
-) -> SimulatedRun:
-    """Run a bounded topology to its end, with batching, order and faults drawn from `seed`.
-
-    Raises:
-        TopologyError: it failed, or did not end within `steps`.
-    """
-    random = Random(seed)
-    topology = replace(topology, settings=random_batching(topology, random))
-    world = World(topology, packing, directory, seed)
-    world.delay_ms, world.commit_ms = random.choice([0.0, 5.0, 100.0]), random.choice([0.0, 50.0, 10_000.0])
-    due = sorted(random.randint(1, random.choice(_REACH)) for _ in faults)
-    coming = random.sample(list(faults), len(faults))
-    for count in range(steps):
-        if world.done:
-            break
-        if due and count >= due[0]:
-            due.pop(0)
-            coming.pop()(world)
-        if world.step():
-            world.now_ms += random.random()
-        else:
-            world.rest()
-    if world.failed or not world.done:
-        raise TopologyError(world.failed or f"did not end in {steps} steps; replay with seed={seed}")
-    counts = [host.machine.metrics() for host in world.hosts.values()]
-    late, failed = sum(count.rows_late for count in counts), sum(count.rows_failed for count in counts)
-    told = [host.machine.metrics() for host in world.hosts.values() if host.machine.is_spout]
-    sources = sum(one.rows_in for one in told), sum(one.rows_acked for one in told), sum(one.rows_bad for one in told)
-    for host in world.hosts.values():
-        host.close(world.now_ms)
-    return SimulatedRun(world.frames, world.events, world.happened, late, failed, sources)

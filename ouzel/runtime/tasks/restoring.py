@@ -12,7 +12,7 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 
 def restore_states(chain: Chain, snapshots: Sequence[TaskSnapshot]) -> None:
-    """Fill the empty operators of a chain from what one task kept, or several, one after the other (see `past_of`).
+    """Fill the empty operators of a chain from what one task kept, or several, one after the other (see `past_in_epoch`).
 
     Raises:
         StateError: what was kept is not of this chain, or not whole.
