@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ouzel.compiler.plan import Sink, scans_in
+from ouzel.compiler.plan import Sink, scans_in, sinks_in
 from ouzel.errors import NotSupported
 from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
@@ -62,8 +62,8 @@ def check_epochs(components: Iterable[Component], settings: Settings) -> None:
         raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
     for component in components:
         _check_component(component)
-        if settings.delivery.publishes and component.chain and isinstance(component.chain[-1], Sink):
-            _check_sink(component.chain[-1])
+        for sink in sinks_in(component.chain[-1:]) if settings.delivery.publishes else ():
+            _check_sink(sink)
 
 
 def _check_component(component: Component) -> None:

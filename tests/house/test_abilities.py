@@ -52,6 +52,7 @@ ASKED = {
     "ouzel/dsl/shapes.py": (2, USERS),
     "ouzel/dsl/stream.py": (3, USERS),
     "ouzel/dsl/windows.py": (1, USERS),
+    "ouzel/planner/own_state.py": (2, USERS),
     "ouzel/planner/rules/share_equal_plans.py": (1, ANY_FIELD),
     "ouzel/planner/settings.py": (2, ANY_FIELD),
     "ouzel/runtime/cluster/calls.py": (1, "a method of a gRPC stub by its name"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
-from ouzel.runtime.checkpoints.records import Record, records_in
+from ouzel.runtime.checkpoints.records import StoredRecord, records_in
 from ouzel.runtime.process.kept_parts import ROLL_BACK, ROWS, KeptPart, kept_parts_of
 from ouzel.runtime.process.kept_results import KeptResults, ResultKeeper
 from tests.protocol.cluster.rolling import STEP, Counts, RollingTopology, Rows, counted
@@ -86,7 +86,7 @@ def read(results: KeptResults) -> list[int]:
     return [n for frame in results.read() for n in frame["n"]]
 
 
-def records_of(folder: Path) -> Iterator[Record]:
+def records_of(folder: Path) -> Iterator[StoredRecord]:
     return (record for part in kept_parts_of(folder) for record in records_in(part.path))
 
 

@@ -57,7 +57,7 @@ from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
-from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode
+from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode, sinks_in
 from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
@@ -146,6 +146,7 @@ __all__ = [
     "needs_routing",
     "reads_for_itself",
     "scans_in",
+    "sinks_in",
     "streamed",
     "walk",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -54,6 +54,11 @@ MERGED_BY = {
     "bool_or": "bool_or",
 }
 """The aggregate that adds up the results of an aggregate over parts of its rows; of others a store keeps what they are made of."""
+
+
+def sinks_in(nodes: Iterable[Node]) -> list[Sink]:
+    """The tables that are written among these nodes."""
+    return [node for node in nodes if isinstance(node, Sink)]
 
 
 def choose_mode(table: ConnectorTraits, options: WithOptions, *, changes: bool, keyed: bool) -> SinkMode | None:

@@ -16,7 +16,7 @@ _HEAD = struct.Struct("<4sIQQI")
 _MAGIC = b"OZR1"
 
 
-class Record(NamedTuple):
+class StoredRecord(NamedTuple):
     """One record: `end` is the offset behind it."""
 
     kind: int
@@ -31,7 +31,7 @@ def pack_record(kind: int, number: int, body: bytes) -> bytes:
     return _HEAD.pack(_MAGIC, kind, number, len(body), check) + body
 
 
-def records_in(path: Path, start: int = 0) -> Iterator[Record]:
+def records_in(path: Path, start: int = 0) -> Iterator[StoredRecord]:
     """The whole records of a file from an offset on; it ends where one is not whole, or not yet.
 
     Raises:
@@ -47,7 +47,7 @@ def records_in(path: Path, start: int = 0) -> Iterator[Record]:
             if len(body) < length or zlib.crc32(body, zlib.crc32(struct.pack("<IQ", kind, number))) != check:
                 return
             start += _HEAD.size + length
-            yield Record(kind, number, body, start)
+            yield StoredRecord(kind, number, body, start)
 
 
 def to_bytes(frame: pl.DataFrame) -> bytes:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.runtime.checkpoints.records import Record, pack_record
+from ouzel.runtime.checkpoints.records import StoredRecord, pack_record
 
 ROWS, IDS, MARK, BEGIN, ROLL_BACK = 1, 2, 3, 4, 5
 """Kinds of records. MARK: its id is the epoch, its body the epoch that is kept; BEGIN and ROLL_BACK: the body is a PartState."""
@@ -49,7 +49,7 @@ class PartState(NamedTuple):
         return pack_record(kind, 0, np.array([self.generation, *marks], np.int64).tobytes())
 
     @classmethod
-    def of(cls, record: Record) -> PartState:
+    def of(cls, record: StoredRecord) -> PartState:
         """What the record says."""
         generation, *marks = np.frombuffer(record.body, np.int64).tolist()
         return cls(generation, {marks[at]: Spot(*marks[at + 1 : at + 3]) for at in range(0, len(marks), 3)})
@@ -60,7 +60,7 @@ def pack_mark(epoch: int, kept: int) -> bytes:
     return pack_record(MARK, epoch, struct.pack("<q", kept))
 
 
-def kept_epoch(record: Record) -> int:
+def kept_epoch(record: StoredRecord) -> int:
     """The epoch that a MARK says is kept."""
     return int.from_bytes(record.body, "little")
 

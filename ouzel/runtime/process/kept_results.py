@@ -23,7 +23,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
-from ouzel.runtime.checkpoints.records import Record, pack_record, records_in, to_bytes, to_frame
+from ouzel.runtime.checkpoints.records import StoredRecord, pack_record, records_in, to_bytes, to_frame
 from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.process import kept_parts as parts
 from ouzel.runtime.process.kept_parts import KeptPart, PartState, Spot, kept_parts_of, part_path
@@ -137,7 +137,7 @@ class ResultKeeper:
             return
         self._open(known[-1].number, end)
 
-    def _on_record(self, part: KeptPart, record: Record) -> None:
+    def _on_record(self, part: KeptPart, record: StoredRecord) -> None:
         match record.kind:
             case parts.ROWS:
                 self._seen[record.id] = None
@@ -272,7 +272,7 @@ class KeptResults:
                     yield from self._take(task, record)
             self._places[task] = place, offset
 
-    def _take(self, folder: Path, record: Record) -> Iterator[pl.DataFrame]:
+    def _take(self, folder: Path, record: StoredRecord) -> Iterator[pl.DataFrame]:
         since = self._since.setdefault(folder.parent, SinceMark())
         task = int(folder.name.partition("-")[2])
         rows: pl.DataFrame | None = None
