@@ -171,6 +171,19 @@ class Host:
             return [Failed(f"{self.task.component}: {error}")]
         return self.machine.on_flushed(order.number, now_ms)
 
+    def keep_offsets(self, now_ms: float) -> bool:
+        """Carry out the next commit, if it is due."""
+        if not self.commits or self.commits[0][0] > now_ms:
+            return False
+        commit = self.commits.popleft()[1]
+        self.places.update(commit.places)
+        self.machine.on_committed(commit.number, now_ms)
+        return True
+
+    def has_published(self, epoch: int) -> bool:
+        """Whether all that its sink was given up to this epoch is visible."""
+        return self.machine.writer is None or self.published >= epoch
+
     def keep_some(self, random: Random, now_ms: float) -> None:
         """It ends: of its orders and commits the first ones had been carried out."""
         for _ in range(random.randint(0, len(self.orders))):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ouzel.connectors.writing import MarkedWriter
+from ouzel.errors import TopologyError
 from ouzel.exits import Death
 from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
@@ -67,10 +68,9 @@ class World:
         self.resumes_at: float | None = None
         self._due_ms = 0.0
         self.stopping = self._users_pause = False
-        self.generation = 0
+        self.generation = self._last_epoch = 0
         self.epochs = Epochs()
         self._restores = self.epochs.newest
-        self._last_epoch = 0
         self._staged = TemporaryDirectory() if topology.settings.delivery.publishes else None
         self._abandons_at = math.inf
         self.after_epoch: list[Fault] = []
@@ -100,12 +100,8 @@ class World:
     @property
     def _is_published(self) -> bool:
         """Whether the last rows are, where they are published with epochs: with one that is taken when all have finished."""
-        if self._staged is None:
-            return True
-        last = self._last_epoch
-        return 0 < last <= self.epochs.newest.number and all(
-            host.published >= last for host in self.hosts.values() if host.machine.writer is not None
-        )
+        is_kept = 0 < self._last_epoch <= self.epochs.newest.number
+        return self._staged is None or (is_kept and all(h.has_published(self._last_epoch) for h in self.hosts.values()))
 
     def stop(self) -> None:
         """Stop cleanly: pause, and be over when everything has come to rest."""
@@ -297,7 +293,7 @@ class World:
             host.go_on(self.now_ms)
             if (
                 self._take_snapshot(host)
-                or self._keep_offsets(host)
+                or host.keep_offsets(self.now_ms)
                 or self._write(host)
                 or self._deliver(host)
                 or self._poll(host)
@@ -417,14 +413,6 @@ class World:
         for host in self.hosts.values():
             host.takes_in, host.due_ms = 0, None
         self._resume_all()
-
-    def _keep_offsets(self, host: Host) -> bool:
-        if not host.commits or host.commits[0][0] > self.now_ms:
-            return False
-        commit = host.commits.popleft()[1]
-        host.places.update(commit.places)
-        host.machine.on_committed(commit.number, self.now_ms)
-        return True
 
     def _deliver(self, host: Host) -> bool:
         taken: list[OnItsWay] = []
