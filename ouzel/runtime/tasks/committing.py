@@ -101,10 +101,7 @@ class OffsetSettlement(Settlement):
     def _carry_counts(self) -> None:
         """Count on from where the tasks before this one have been acked: what they read beyond that is read again."""
         self._counts.carries = True
-        for place in self._partitions.places.values():
-            self._counts.rows_in += place.read
-            self._counts.rows_acked += place.acked
-            self._counts.rows_bad += place.bad
+        self._partitions.count_into(self._counts)
 
     @property
     def is_committing(self) -> bool:

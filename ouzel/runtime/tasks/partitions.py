@@ -30,6 +30,7 @@ from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
+from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.journal import BatchBoundaries, Journal, UnnotedJournal
 from ouzel.runtime.tasks.resuming import Past, StatelessPrefix, past_of
@@ -279,7 +280,7 @@ class Partitions:
         self.keeps, self.past, self.places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
         self._offsets = {name: place.offset for name, place in committed.items()}
         self._offsets |= {name: place.offset for name, place in places.items()}
-        self.ways = ways
+        self.ways, self.counts = ways, TaskMetrics()
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
         if isinstance(source, RecallingSource):
@@ -341,7 +342,21 @@ class Partitions:
         if progress.place:
             progress.resumed, progress.newest_us = True, progress.place.newest_us
             progress.marks.on_acked(progress.place.offset, progress.newest_us)
+            self._carry(progress.place)
         return progress
+
+    def count_into(self, counts: TaskMetrics) -> None:
+        """Have what was read before of the partitions that are open, and of those that will be, counted there."""
+        before, self.counts = self.counts, counts
+        counts.rows_in += before.rows_in
+        counts.rows_acked += before.rows_acked
+        counts.rows_bad += before.rows_bad
+
+    def _carry(self, place: Place) -> None:
+        """Count on from there: the places of partitions that other tasks read, which an update tells too, are counted by those."""
+        self.counts.rows_in += place.read
+        self.counts.rows_acked += place.acked
+        self.counts.rows_bad += place.bad
 
     def _cuts_left(self) -> dict[str, list[BatchBoundaries]]:
         """What was on its way when this task was last stopped, by partition."""
