@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel import session
 from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
-from ouzel.errors import PlanError, QueryError, TopologyError
+from ouzel.errors import PlanError, QueryError, SubmissionError, TopologyError
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
@@ -95,22 +95,32 @@ def attach(name: str) -> Handle:
     return AttachedHandle(registry, record)
 
 
-def update(name: str, *, parallelism: Mapping[str, int]) -> Handle:
-    """Give components of what was submitted under that name other numbers of tasks, while it keeps its state: a new handle on it.
+def update(
+    name: str, what: What | None = None, *, parallelism: Mapping[str, int] | None = None, allow_state_loss: bool = False
+) -> Handle:
+    """Change what was submitted under that name, at an epoch, while it keeps its state: a new handle on it.
 
-    A handle from before ends with what it has read, for the topology stops and starts again.
+    Either another query takes its place, which nobody is asked to approve, or components get other numbers of tasks. A handle from before
+    ends with what it has read, for the topology stops and starts again.
 
     Args:
         name: by which it was submitted.
+        what: the new query.
         parallelism: how many tasks components have from now on.
+        allow_state_loss: whether operators that mean something else in the new query may begin empty; what they kept is lost.
 
     Raises:
-        SubmissionError: it does not run, or cannot have so many; it is as it was.
+        SubmissionError: it does not run, keeps no epochs, cannot have so many tasks, or state would be lost; it is as it was.
         OuzelError: it could not be started so.
     """
-    from ouzel.submitting import update_parallelism
+    from ouzel.submitting import plan_update, update_parallelism
 
-    update_parallelism(name, parallelism)
+    if (what is None) == (parallelism is None):
+        raise SubmissionError("an update is either of a query or of parallelism; write one of them")
+    if what is not None:
+        plan_update(_job(what), name).carry_out(allow_state_loss=allow_state_loss)
+    else:
+        update_parallelism(name, parallelism or {})
     return attach(name)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import runpy
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from ouzel import session
-from ouzel.errors import QueryError
+from ouzel.errors import QueryError, SubmissionError
 from ouzel.planner.epochs import with_epochs
+from ouzel.planner.meaning import with_code
 
 if TYPE_CHECKING:
+    from ouzel.planner.evolution import Evolution
     from ouzel.planner.topology import Topology
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
     from ouzel.runtime.cluster.submitted.folder import About
@@ -35,7 +37,7 @@ def submit_job(job: session.Job, name: str) -> AttachedHandle:
 
     if not job.topology.components:
         raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
-    job = session.ready(replace(job, topology=with_epochs(job.topology)))
+    job = session.ready(replace(job, topology=with_code(with_epochs(job.topology))))
     registry, record = submit_topology(name, job.topology, job.packing, job.directory, _about(job))
     return AttachedHandle(registry, record)
 
@@ -52,16 +54,124 @@ def submit_program(path: Path, name: str) -> AttachedHandle:
         QueryError: it cannot be read, or starts none.
         OuzelError: what it starts cannot be submitted.
     """
-    handles: list[AttachedHandle] = []
+    return submit_job(load_program_job(path), name)
 
-    def submit_instead(job: session.Job) -> NoReturn:
-        handles.append(submit_job(job, name))
+
+@dataclass(frozen=True)
+class PlannedUpdate:
+    """Another query in place of a submitted topology's, which nobody has begun to put there.
+
+    Attributes:
+        name: by which the topology was submitted.
+        evolution: what becomes of its state, its sources and its sinks.
+    """
+
+    name: str
+    evolution: Evolution
+    _present: Present
+    _job: session.Job
+
+    @property
+    def text(self) -> str:
+        """What becomes of each source, operator and sink, a line each; who has other tasks; and what is lost."""
+        losses = len(self.evolution.losses)
+        lost = f"the state of {losses} operator{'' if losses == 1 else 's'} is lost" if losses else "no state is lost"
+        return "\n".join([*map(str, self.evolution.changes), *self._other_tasks(), lost])
+
+    def _other_tasks(self) -> Iterator[str]:
+        had = {one.name: one.parallelism for one in self._present.topology.components}
+        for component in self._job.topology.components:
+            before, now = had.get(component.name, component.parallelism), component.parallelism
+            if before != now:
+                yield f"tasks    {component.name}: it has {now:,} now, and had {before:,}"
+
+    def carry_out(self, *, allow_state_loss: bool = False) -> None:
+        """Put it there.
+
+        Raises:
+            SubmissionError: state would be lost, and that is not allowed.
+            OuzelError: it cannot be; the topology goes on as it was.
+        """
+        from ouzel.runtime.checkpoints.former import Former
+        from ouzel.runtime.cluster.submitted.registry import Registry
+        from ouzel.runtime.cluster.submitted.update import Next, replace_topology
+
+        losses = self.evolution.losses
+        if losses and not allow_state_loss:
+            told = ", ".join(dict.fromkeys(f"'{one.component}'" for one in losses))
+            raise SubmissionError(
+                f"topology '{self.name}' is not updated, for the state of {told} would be lost; add --allow-state-loss (in Python "
+                "allow_state_loss=True), or submit the new query under another name"
+            )
+        formers = self.evolution.formers.items()
+        following = Next(
+            self._job.topology,
+            _about(self._job),
+            {name: Former(one.component, one.states) for name, one in formers},
+            {name: one.notes for name, one in formers},
+            self.evolution.is_result_anew,
+        )
+        replace_topology(Registry(), self._present, following)
+
+
+def plan_update(job: session.Job, name: str) -> PlannedUpdate:
+    """See what becomes of a submitted topology when this job takes its place.
+
+    Raises:
+        SubmissionError: it cannot be updated now, or not with this job.
+        OuzelError: the job cannot run, or would be told of rows that it has never seen.
+    """
+    from ouzel.explain.wording import expression_text
+    from ouzel.planner.evolution import compare_topologies
+    from ouzel.runtime.cluster.submitted.registry import Registry
+    from ouzel.runtime.cluster.submitted.update import read_present
+
+    if not job.topology.components:
+        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    present = read_present(Registry(), name)
+    job = session.ready(_in_place_of(present, job))
+    return PlannedUpdate(name, compare_topologies(present.topology, job.topology, expression_text), present, job)
+
+
+def _in_place_of(present: Present, job: session.Job) -> session.Job:
+    """The job under the name of what it takes the place of, with its seed, and its epochs where they are.
+
+    Raises:
+        SubmissionError: its paths start in another folder, or it has its epochs in another one.
+    """
+    former = present.topology.settings
+    if job.directory.resolve() != present.directory:
+        raise SubmissionError(
+            f"paths of the new query start in {job.directory.resolve()}, and those of topology '{present.name}' in {present.directory}; "
+            "put the file there"
+        )
+    asked = job.settings.checkpoint_path or former.checkpoint_path
+    if asked != former.checkpoint_path:
+        raise SubmissionError(
+            f"'checkpoint.path' = '{asked}': topology '{present.name}' has its epochs in another folder, and goes on from them; leave "
+            "the setting as it was"
+        )
+    topology = with_code(with_epochs(replace(job.topology, name=present.topology.name)))
+    settings = replace(topology.settings, seed=former.seed, checkpoint_path=asked)
+    return replace(job, topology=replace(topology, settings=settings))
+
+
+def load_program_job(path: Path) -> session.Job:
+    """The job that a program would start, run up to there.
+
+    Raises:
+        QueryError: the program cannot be read, or starts none.
+    """
+    jobs: list[session.Job] = []
+
+    def keep_instead(job: session.Job) -> NoReturn:
+        jobs.append(job)
         raise _SubmittedNow
 
-    _run_up_to(path, submit_instead)
-    if not handles:
+    _run_up_to(path, keep_instead)
+    if not jobs:
         raise QueryError(f"{path} starts no topology", instead="have it call ouzel.start(...) or ouzel.run(...)")
-    return handles[0]
+    return jobs[0]
 
 
 class _SubmittedNow(BaseException):

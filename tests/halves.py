@@ -73,6 +73,11 @@ HALVES = {
     "tests/law/test_structured.py": Half.IN_TURN,
     "tests/spark/batch/test_readers.py": Half.IN_TURN,
     "tests/spark/streaming/test_examples.py": Half.IN_TURN,
+    # More updates of topologies than one.
+    "tests/cli/test_evolution.py": Half.IN_TURN,
+    "tests/cli/test_evolution.py::test_a_renamed_result_goes_on_and_every_word_is_counted_once": Half.ALWAYS,
+    "tests/planner/test_evolution.py::test_every_query_is_what_it_was": Half.IN_TURN,
+    "tests/simulator/test_evolution.py": Half.IN_TURN,
     # The same queries and aggregates on more engines.
     "tests/functions/test_aggregates_differential.py": Half.IN_TURN,
     "tests/law/test_effectively_once.py::test_each_row_is_published_once": Half.IN_TURN,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -15,7 +16,7 @@ from ouzel.cli.choices import Debug, DeliveryOption, Parallelism, ResultFormat, 
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.compiler.catalog import SecretWarning
-from ouzel.errors import QueryError, SubmissionError
+from ouzel.errors import NotSupported, QueryError, SubmissionError
 from ouzel.interrupts import interruptible
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def _results(
         if follow:
             raise typer.Exit(_follow_results(registry, record, form))
         rows = answer(form, shape.schema, shape.retracts, StandardOutput(), shape.sorted_by)
-        for frame in KeptResults(registry.folder(name).results).read():
+        for frame in KeptResults(registry.folder(name).results, shape.schema.names).read():
             rows.add(frame)
         rows.finish()
 
@@ -295,34 +296,92 @@ def _restart(name: TopologyName, of: PartName = "", debug: Debug = False) -> Non
 
 def _update(
     name: TopologyName,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE.sql|PROGRAM.py", help="The query that takes its place.", show_default=False),
+    ] = None,
     parallelism: Annotated[
         list[str],
         typer.Option(
             "--parallelism",
             metavar="COMPONENT=N",
-            help="How many tasks a component has from now on; may be repeated.",
+            help="Without FILE: how many tasks a component has from now on; may be repeated.",
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve what becomes of the topology.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would become of it.")] = False,
+    allow_state_loss: Annotated[
+        bool, typer.Option("--allow-state-loss", help="Have begin empty what means something else now.")
+    ] = False,
+    settings: Set = [],  # noqa: B006
+    bootstrap: Annotated[bool, typer.Option("--bootstrap", hidden=True)] = False,
     debug: Debug = False,
 ) -> None:
     """Change a submitted topology while it keeps its state.
 
-    It stops with a last epoch, and starts from that with other numbers of tasks: nothing is lost, and nothing comes twice.
-    What cannot be changed so is refused before it stops.
+    It stops with a last epoch, and starts from that with another query, or other numbers of tasks.
+    What becomes of each operator's state is printed, and waits to be approved. What cannot be changed is refused before it stops.
     """
     with report_errors(debug):
         from ouzel.runtime.warm import prepare
 
-        if not parallelism:
-            raise typer.BadParameter("write --parallelism COMPONENT=N", param_hint="NAME")
-        wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
+        if bootstrap:
+            raise NotSupported(
+                "--bootstrap is not supported: a batch job has no way to write the state of an operator yet",
+                instead="submit the new query under another name, so that it reads its tables from their beginning, and kill this one then",
+            )
+        if bool(file) == bool(parallelism):
+            raise typer.BadParameter("write either FILE.sql or --parallelism COMPONENT=N", param_hint="NAME")
         prepare()
+        if file is not None:
+            _update_query(name, file, pairs(settings, "--set"), Approval(yes, dry_run, allow_state_loss))
+            return
+        wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
         from ouzel.submitting import update_parallelism
 
         changed = update_parallelism(name, wanted).items()
         told = ", ".join(f"{component} has {tasks:,} tasks now, and had {had:,}" for component, (had, tasks) in changed)
         typer.echo(f"updated '{name}': {told}")
+
+
+class Approval(NamedTuple):
+    """What the options of an update say of what becomes of the topology."""
+
+    yes: bool
+    dry_run: bool
+    allow_state_loss: bool
+
+
+def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], approval: Approval) -> None:
+    from ouzel.submitting import load_program_job, plan_update
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecretWarning)  # such a query is refused
+        job = load_program_job(file) if file.suffix == ".py" else read_query(file, ()).load(given)
+    update = plan_update(job, name)
+    typer.echo(update.text)
+    if approval.dry_run:
+        return
+    if update.evolution.losses and not approval.allow_state_loss:
+        update.carry_out()  # which is refused
+    if not (approval.yes or _is_approved(name)):
+        raise SubmissionError(f"topology '{name}' is not updated, and goes on as it was")
+    update.carry_out(allow_state_loss=approval.allow_state_loss)
+    typer.echo(f"updated '{name}'")
+
+
+def _is_approved(name: str) -> bool:
+    """Whether whoever sits at the terminal approves.
+
+    Raises:
+        SubmissionError: nobody does.
+    """
+    if not sys.stdin.isatty():
+        raise SubmissionError(
+            f"topology '{name}' is not updated, for nobody has approved what becomes of it; add --yes to do that"
+        )
+    return typer.confirm(f"Update '{name}'?", err=True)
 
 
 def _number_of_tasks(text: str) -> int:

@@ -116,7 +116,8 @@ Digests = tuple[tuple[str, str], ...]
 class Topology:
     """Components in an order in which every reader comes after what it reads; `has_functions` if expressions call the user's own.
 
-    `sides` are the tables that tasks read whole for themselves, with what they held when the run began.
+    `sides` are the tables that tasks read whole for themselves, with what they held when the run began. `code` says of each function of
+    the user's in the plan what its code was (see `code_identity`), by a name that `planner.meaning` knows it by.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Topology:
     settings: Settings = field(default_factory=Settings)
     has_functions: bool = False
     sides: tuple[tuple[str, Digests], ...] = ()
+    code: tuple[tuple[str, str], ...] = ()
 
     def component(self, name: str) -> Component:
         """The component of that name.

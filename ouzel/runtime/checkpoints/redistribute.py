@@ -18,7 +18,7 @@ from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.task_file import TaskHeader
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
-from ouzel.runtime.state.task_snapshot import TaskSnapshot, nothing_kept
+from ouzel.runtime.state.task_snapshot import TaskSnapshot, handed_on, nothing_kept
 
 
 class KeptTasks(Protocol):
@@ -58,7 +58,7 @@ def past_in_epoch(
         if last:
             chains.append(_together(task, parallelism, last))
     if former is not None and former.states is not None:
-        return [_placed(snapshot, former.states) for snapshot in chains]
+        return [placed(snapshot, former.states) for snapshot in chains]
     return chains
 
 
@@ -88,7 +88,12 @@ def _together(task: Task, parallelism: int, former: Sequence[TaskSnapshot]) -> T
     return TaskSnapshot(task.component, task.index, (), places, time_us, dict(counts))
 
 
-def _placed(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
+def placed(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
+    """The snapshot as another component goes on from it: of each of its operators the place of the state, or EMPTY.
+
+    Raises:
+        StateError: there is no such place.
+    """
     if not snapshot.states:
         return snapshot
     if max(places, default=EMPTY) >= len(snapshot.states):
@@ -96,6 +101,6 @@ def _placed(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
             f"'{snapshot.component}' was kept with the state of {len(snapshot.states)} operators, and number {max(places) + 1} is to go on"
         )
     states: tuple[Snapshot, ...] = tuple(
-        nothing_kept() if place == EMPTY else snapshot.states[place] for place in places
+        nothing_kept() if place == EMPTY else handed_on(snapshot.states[place]) for place in places
     )
     return replace(snapshot, states=states)

@@ -61,6 +61,7 @@ class RunDescription:
         formers: by component, what it goes on from in epochs of the revisions from `formers_from` on, but before this one; one that is
             not there goes on from the component of its name.
         formers_from: epochs of revisions before this one cannot be used.
+        noted: by component, under which name its source or sink finds what it has noted, if that is not its own.
     """
 
     id: str
@@ -74,6 +75,7 @@ class RunDescription:
     revision: int = 0
     formers: tuple[tuple[str, Former], ...] = ()
     formers_from: int = 0
+    noted: tuple[tuple[str, str], ...] = ()
 
     def former(self, component: str, revision: int) -> Former | None:
         """What a component goes on from in an epoch of that revision; None if it is what the component itself kept.
@@ -107,7 +109,8 @@ class RunDescription:
 
     def notes_of(self, task: Task) -> Path:
         """What a task's source or sink notes for its successor: known by its component, for an update gives tasks other ids and places."""
-        name = hashlib.blake2b(task.component.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        noted = dict(self.noted).get(task.component, task.component)
+        name = hashlib.blake2b(noted.encode(errors="surrogatepass"), digest_size=8).hexdigest()
         return self.home / f"notes-{name}-{task.index}"
 
     @property

@@ -14,7 +14,7 @@ knows what of that he has (see SinceMark): so each reader has each row once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -227,10 +227,11 @@ class KeptResults:
 
     Args:
         folder: with a folder for each run, and in it one for each task.
+        columns: what the columns are called now; an update may have renamed them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, columns: Sequence[str] = ()) -> None:
+        self._folder, self._columns = folder, list(columns)
         self._begun: dict[Path, tuple[int, bool]] = {}
         self._places: dict[Path, tuple[tuple[int, bool], int]] = {}
         self._since: dict[Path, SinceMark] = {}
@@ -288,7 +289,9 @@ class KeptResults:
                 state = PartState.of(record)
                 rows = since.on_roll_back(task, max(state.marks), state.generation)
         if rows is not None:
-            yield rows
+            names = self._columns + [WEIGHT] * (rows.columns[-1:] == [WEIGHT])
+            renames = len(names) == rows.width and bool(self._columns)
+            yield rows.rename(dict(zip(rows.columns, names, strict=True))) if renames else rows
 
 
 def _is_cut_behind(part: KeptPart, number: int) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ouzel.planner.topology import Task
+from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch
@@ -19,17 +20,19 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 class Epoch:
     """A complete epoch: of each task a whole snapshot, and the changes after it. Epoch 0 is the beginning, where nothing is kept.
 
-    `tasks` are those that there were then.
+    `tasks` are those that there were then; `formers` say what components of a later revision of the topology go on from.
     """
 
     number: int = 0
     chains: Mapping[int, Sequence[TaskSnapshot]] = field(default_factory=dict)
     tasks: Sequence[Task] = ()
+    formers: Mapping[str, Former] = field(default_factory=dict)
 
     def past_in_epoch(self, task: Task, parallelism: int) -> Sequence[TaskSnapshot]:
         """What a task goes on from, of a component with so many of them now."""
         files = tuple(TaskFiles(one.component, one.index, ()) for one in self.tasks)
-        return past_in_epoch(task, parallelism, Manifest(self.number, "simulated", 0, 0, files), self)
+        manifest = Manifest(self.number, "simulated", 0, 0, files)
+        return past_in_epoch(task, parallelism, manifest, self, self.formers.get(task.component))
 
     def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
         """What a task gave."""
@@ -82,6 +85,10 @@ class Epochs:
         """All these tasks have given theirs: that is written while rows flow."""
         self.writing = Epoch(self.taking, {task: tuple(chain) for task, chain in self._chains.items()}, tasks)
         self.taking = 0
+
+    def go_on_as(self, formers: Mapping[str, Former]) -> None:
+        """The topology is another one from the newest epoch on."""
+        self.newest = replace(self.newest, formers=formers)
 
     def complete(self) -> None:
         """It is written."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from ouzel.exits import Death
 from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
+from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
@@ -75,7 +76,7 @@ class World:
         self._abandons_at = math.inf
         self.after_epoch: list[Fault] = []
         self.takes_epochs = False
-        self._becomes: Topology | None = None
+        self._becomes: tuple[Topology, Mapping[str, Former]] | None = None
         self._coming: list[tuple[float, Fault]] = []
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
         self._found = FoundInMemory()
@@ -159,15 +160,19 @@ class World:
             host.takes_in = self.pause
         return True
 
-    def update(self, topology: Topology) -> bool:
-        """Come to rest, and go on as this topology from the epoch that is taken then. False if it cannot be now."""
+    def update(self, topology: Topology, formers: Mapping[str, Former] | None = None) -> bool:
+        """Come to rest, and go on as this topology from the epoch that is taken then. False if it cannot be now.
+
+        `formers` say what its components go on from; without them each does from the one of its name.
+        """
         if not self.take_epoch():
             return False
-        self._becomes = topology
+        self._becomes = topology, formers or {}
         return True
 
-    def _become(self, topology: Topology) -> None:
+    def _become(self, topology: Topology, formers: Mapping[str, Former]) -> None:
         """All tasks end; those of another topology begin, where the last epoch left it."""
+        self.epochs.go_on_as(formers)
         incarnation = 1 + max(host.past.incarnation for host in self.hosts.values())
         for host in self.hosts.values():
             host.machine.close()
@@ -208,7 +213,8 @@ class World:
         """Begin the next generation: every task is made anew from the last complete epoch, each in its time."""
         self.epochs.begin_anew()
         if self._becomes is not None:
-            self.let_come_soon(partial(World.update, topology=self._becomes))
+            topology, formers = self._becomes
+            self.let_come_soon(partial(World.update, topology=topology, formers=formers))
         self._end_epoch()
         self.generation += 1
         self._last_epoch = 0
@@ -371,9 +377,9 @@ class World:
         elif self.epochs.taken == len(self.hosts):
             self.epochs.write(self.topology.tasks())
             if self._becomes is not None:
-                topology, self._becomes = self._becomes, None
+                becomes, self._becomes = self._becomes, None
                 self._complete_epoch(self.epochs.writing)
-                self._become(topology)
+                self._become(*becomes)
                 return True
             self._end_epoch()
             self.let_come_soon(partial(World._complete_epoch, written=self.epochs.writing))

@@ -7,7 +7,7 @@ range of key groups; a task that restores takes the rows of its own range from a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TypeVar
@@ -64,6 +64,13 @@ class Snapshot:
     whole: bool
     parts: Mapping[str, pl.DataFrame]
     hash_version: int = HASH_VERSION
+
+
+def _under_names_of(kept: Kept | Value, part: pl.DataFrame) -> pl.DataFrame:
+    names = kept.schema.names() if isinstance(kept, Kept) else part.columns
+    if len(names) != part.width:
+        return part  # which is refused
+    return part.rename(dict(zip(part.columns, names, strict=True)))
 
 
 class StateContext:
@@ -124,6 +131,15 @@ class StateContext:
                     table.load(self._own(snapshot.parts[name]))
         for name, value in self._values.items():
             value.load([snapshots[-1].parts[name] for snapshots in tasks])
+
+    def adopt(self, snapshot: Snapshot) -> Snapshot:
+        """A snapshot of an operator that means the same, under the names of this one: what it keeps stands in the same order."""
+        declared: dict[str, Kept | Value] = {**self._tables, **self._values}
+        parts = {
+            name: _under_names_of(kept, part)
+            for (name, kept), part in zip(declared.items(), snapshot.parts.values(), strict=False)
+        }
+        return replace(snapshot, operator=self.operator, parts=parts)
 
     def _declare(self, kept: Kind) -> Kind:
         assert kept.name not in self._tables.keys() | self._values.keys(), kept.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot
@@ -38,3 +38,12 @@ class TaskSnapshot:
 def nothing_kept() -> Snapshot:
     """In place of the state of an operator that is to begin with nothing."""
     return Snapshot("nothing", KeyGroups(), 0, 1, True, {})
+
+
+HANDED_ON = ""
+"""In place of an operator's name: an update of the topology says who goes on from its state (see StateContext.adopt)."""
+
+
+def handed_on(snapshot: Snapshot) -> Snapshot:
+    """State that another operator goes on from, which means the same and may have other names."""
+    return replace(snapshot, operator=HANDED_ON)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -50,8 +51,8 @@ class KeptScheduler(ServedScheduler):
 class ResultFollower(ResultSource):
     """Reads kept results as they come, in a thread of its own."""
 
-    def __init__(self, folder: Path, deliver: Deliver, has_room: HasRoom) -> None:
-        self._results, self._deliver, self._has_room = KeptResults(folder), deliver, has_room
+    def __init__(self, folder: Path, columns: Sequence[str], deliver: Deliver, has_room: HasRoom) -> None:
+        self._results, self._deliver, self._has_room = KeptResults(folder, columns), deliver, has_room
         self._ending, self._asked = False, Event()
         self._rounds = 0
         self.failure = ""
@@ -119,7 +120,10 @@ class AttachedHandle(HeronHandle):
         folder = registry.folder(record.name)
 
         def open_results(home: Path, deliver: Deliver, has_room: HasRoom) -> ResultSource:
-            return ResultFollower(folder.results, deliver, has_room) if takes_results else NoResults()
+            shape = folder.about().shape if takes_results else None
+            if not takes_results:
+                return NoResults()
+            return ResultFollower(folder.results, shape.schema.names if shape else (), deliver, has_room)
 
         super().__init__(folder.load(record.run), KeptScheduler(registry, record.name), open_results)
 

@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NoReturn
 
 from ouzel.errors import OuzelError, SubmissionError, TopologyError
@@ -44,6 +45,7 @@ class Present:
         packing: which of its tasks lives in which container.
         about: what commands show of it.
         revision: how often it has been updated.
+        directory: where relative paths of its tables start.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Present:
     packing: PackingPlan
     about: About
     revision: int
+    directory: Path
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,15 @@ class Next:
         topology: all of it.
         about: what commands show of it.
         formers: by component, what it goes on from; one that is not in it goes on from the component of its name, as it was.
+        noted: by component, the former one whose notes its source or sink goes on with; empty for none. None if all stay as they are.
+        is_result_anew: whether what was answered before is no part of the result any more.
     """
 
     topology: Topology
     about: About
     formers: Mapping[str, Former] = field(default_factory=dict)
+    noted: Mapping[str, str] | None = None
+    is_result_anew: bool = False
 
 
 def read_present(registry: Registry, name: str) -> Present:
@@ -80,7 +87,7 @@ def read_present(registry: Registry, name: str) -> Present:
     job = folder.load(record.run)
     topology = load_program(folder.run(record.run), job.revision)
     check_keeps_epochs(topology)
-    return Present(name, topology, job.packing, folder.about(), job.revision)
+    return Present(name, topology, job.packing, folder.about(), job.revision, job.directory)
 
 
 def replace_topology(registry: Registry, present: Present, following: Next) -> Submitted:
@@ -133,9 +140,8 @@ class _Update:
             former,
             topology=topology,
             packing=packing,
-            results=self._folder.results_of(self._record.starts + 1)
-            if following.about.shape and not former.results
-            else former.results,
+            results=self._results_of(following),
+            noted=former.noted if following.noted is None else self._find_notes(following.noted),
             revision=former.revision + 1,
             formers=tuple(following.formers.items()),
             formers_from=former.formers_from if plain else former.revision,
@@ -155,6 +161,17 @@ class _Update:
                 ) from error
             raise
 
+    def _results_of(self, following: Next) -> Path | None:
+        if following.about.shape and (following.is_result_anew or not self._job.results):
+            return self._folder.results_of(self._record.starts + 1)
+        return self._job.results
+
+    def _find_notes(self, noted: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Under which name each component finds its notes: that of the former one, or one that nobody has had."""
+        known = dict(self._job.noted)
+        fresh = f" {self._job.revision + 1}"
+        return tuple((name, known.get(former, former) if former else name + fresh) for name, former in noted.items())
+
     def carry_out(self) -> Submitted:
         """Stop it, replace what it is, and start it."""
         store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
@@ -171,6 +188,8 @@ class _Update:
         except (OuzelError, OSError) as error:
             self._fall_back(error)
         self._folder.forget_revisions(self._next.revision)
+        if self._next.results != self._job.results:
+            self._folder.forget_results_before(record.starts)
         return record
 
     def _stop(self) -> Status:
