@@ -28,7 +28,7 @@ class KeepsState:
         raise NotImplementedError
 
 
-def keeps_state(component: object) -> bool:
+def gives_snapshot(component: object) -> bool:
     """Whether a spout or bolt has a snapshot of its own."""
     return isinstance(component, KeepsState) and _defines(component, "snapshot")
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ouzel.planner.topology import Task
+from ouzel.planner.topology import Task, Topology
 from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.task_file import TaskHeader, read_task_file, write_task_file
+from ouzel.runtime.simulator.host import TaskPast
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
+from ouzel.runtime.tasks.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,12 @@ class Epoch:
         files = tuple(TaskFiles(one.component, one.index, ()) for one in self.tasks)
         manifest = Manifest(self.number, "simulated", 0, 0, files)
         return past_in_epoch(task, parallelism, manifest, self, self.formers.get(task.component))
+
+    def begin(self, task: Task, journal: Journal, topology: Topology, incarnation: int, generation: int) -> TaskPast:
+        """What a task finds that begins a generation here."""
+        restored = self.past_in_epoch(task, topology.component(task.component).parallelism)
+        places = dict(restored[-1].places) if restored else {}
+        return TaskPast(places, journal, incarnation, generation, restored)
 
     def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
         """What a task gave."""

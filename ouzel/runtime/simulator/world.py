@@ -184,20 +184,13 @@ class World:
         tasks = topology.tasks()
         self.notes = {task.id: DeadlyNote() for task in tasks}
         self.sinks = [task.id for task in tasks if not topology.readers_of(task.component)]
-        self.hosts = {
-            task.id: self._start(task, self._past_in_epoch(task, MemoryJournal(), incarnation)) for task in tasks
-        }
+        begin = partial(self._restores.begin, topology=topology, incarnation=incarnation, generation=self.generation)
+        self.hosts = {task.id: self._start(task, begin(task, MemoryJournal())) for task in tasks}
         self.happened.append(
             f"updated to {', '.join(f'{one.name} x {one.parallelism}' for one in topology.components)}"
         )
         if self._users_pause or self.stopping:
             self._pause_all()
-
-    def _past_in_epoch(self, task: Task, journal: Journal, incarnation: int) -> TaskPast:
-        """What a task finds that begins a generation."""
-        restored = self._restores.past_in_epoch(task, self.topology.component(task.component).parallelism)
-        places = dict(restored[-1].places) if restored else {}
-        return TaskPast(places, journal, incarnation, self.generation, restored)
 
     @property
     def keeps_epochs(self) -> bool:
@@ -248,7 +241,8 @@ class World:
         if not host.is_dead:
             host.keep_some(self.random, self.now_ms)
             host.machine.close()
-        past = self._past_in_epoch(host.task, self._journal_after(host), host.past.incarnation + 1)
+        incarnation, journal = host.past.incarnation + 1, self._journal_after(host)
+        past = self._restores.begin(host.task, journal, self.topology, incarnation, self.generation)
         self.hosts[host.task.id] = self._start(host.task, past)
 
     def _journal_after(self, host: Host) -> Journal:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ouzel.errors import StateError, TopologyError
-from ouzel.planner.own_state import KeepsState, keeps_state
+from ouzel.planner.own_state import KeepsState, gives_snapshot
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import KeyGroups, Snapshot
@@ -35,7 +35,7 @@ class UserTask(TaskMachine):
 
     def __init__(self, setup: TaskSetup, component: KeepsState) -> None:
         super().__init__(setup)
-        self.stateful = keeps_state(component)
+        self.stateful = gives_snapshot(component)
         self._component = component
         self._time_us, self._ended = Progress()
         self._snapshots = 0
