@@ -21,8 +21,9 @@ from tests.law.oracle import oracle_answer
 
 
 def replay(test: str, case: Case, seed: int) -> str:
-    """The command that runs one seed of one case again."""
-    return f"replay: {SEEDS_VARIABLE}={seed} .venv/bin/pytest 'tests/law/test_memory.py::{test}[{case.name}]'"
+    """The command that runs one seed of one case again; the test is of this file, or is named with its own."""
+    path = test if "::" in test else f"test_memory.py::{test}"
+    return f"replay: {SEEDS_VARIABLE}={seed} .venv/bin/pytest -m '' 'tests/law/{path}[{case.name}]'"
 
 
 @pytest.mark.slow
