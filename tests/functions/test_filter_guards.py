@@ -25,7 +25,7 @@ from ouzel.compiler.plan import Aggregate, Over, Project, walk
 from ouzel.compiler.sql.queries import aggregation, over_calls
 from ouzel.errors import QueryError, TopologyError
 from ouzel.job import load_text
-from ouzel.runtime.simulator.world import simulate
+from ouzel.runtime.simulator.simulation import simulate
 from ouzel.spark.lowering import run_job, spark_job
 from tests.law.compare import difference
 from tests.law.engines import folded

@@ -21,7 +21,8 @@ from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.runtime.checkpoints.staged import StagedWriter, _Frames
 from ouzel.runtime.simulator.host import Host
-from ouzel.runtime.simulator.world import World, simulate
+from ouzel.runtime.simulator.simulation import simulate
+from ouzel.runtime.simulator.world import World
 from ouzel.session import connector_traits
 from ouzel.traits import sink_traits
 from tests.effort import seeds

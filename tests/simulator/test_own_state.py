@@ -18,7 +18,8 @@ from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import lose_state_after_epoch, take_epoch
-from ouzel.runtime.simulator.world import Fault, SimulatedRun
+from ouzel.runtime.simulator.simulation import SimulatedRun
+from ouzel.runtime.simulator.world import Fault
 from tests.effort import seeds
 from tests.law.engines import faults_with_epochs
 
