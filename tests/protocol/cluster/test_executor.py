@@ -87,7 +87,10 @@ def test_an_executor_that_died_between_a_start_and_the_table_starts_it_again() -
 def test_a_process_that_is_silent_is_killed_and_told_with_the_place_it_was_in() -> None:
     machine = executor(processes := Processes())
     start_all(machine, 0)
-    for now in range(100, 5_000, 100):
+    for now in range(100, 2_000, 100):
+        machine.on_tick(now)
+    assert machine.on_silence("instance-4", 100, 2_100, None, False) == []
+    for now in range(2_200, 5_000, 100):
         machine.on_tick(now)
     assert machine.is_suspect("instance-4", 3_000, 5_000)
     assert machine.on_silence("instance-4", 3_000, 5_000, None, False) == [Kill("instance-4")]
