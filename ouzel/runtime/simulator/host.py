@@ -190,6 +190,17 @@ class Host:
             self.write(now_ms, math.inf)
         for _ in range(random.randint(0, len(self.commits))):
             self.places.update(self.commits.popleft()[1].places)
+        self.let_go()
+
+    def die(self) -> None:
+        """It ends with nothing kept, and begins again when all go back."""
+        self.is_dead = True
+        self.let_go()
+
+    def let_go(self) -> None:
+        """What it holds of the machine that simulates goes, as it does when a process ends: files that are open."""
+        if isinstance(self.machine.writer, StagingWriter):
+            self.machine.writer.close()
 
     def close(self, now_ms: float) -> None:
         """Write what is left, then let go of everything."""

@@ -176,6 +176,7 @@ class World:
         incarnation = 1 + max(host.past.incarnation for host in self.hosts.values())
         for host in self.hosts.values():
             host.machine.close()
+            host.let_go()
         self.topology, self.packing = topology, repack(topology, self.packing)
         self.generation += 1
         self.pause, self._restores = 0, self.epochs.newest
@@ -222,7 +223,7 @@ class World:
         if not (self.keeps_epochs and self.hosts[task].machine.stateful):
             self.restart(task)
             return
-        self.hosts[task].is_dead = True
+        self.hosts[task].die()
         self._lose_links(task)
         self.roll_back()
 
@@ -231,10 +232,9 @@ class World:
         host = self.hosts[task]
         host.keep_some(self.random, self.now_ms)
         self._lose_links(task)
-        rolls_back_at = host.rolls_back_at
         past = replace(host.past, incarnation=host.past.incarnation + 1, restored=())
         self.hosts[task] = self._start(host.task, past)
-        self.hosts[task].rolls_back_at = rolls_back_at
+        self.hosts[task].rolls_back_at = host.rolls_back_at
 
     def _begin_generation(self, host: Host) -> None:
         """Make the machine anew from the epoch to which all go back."""
