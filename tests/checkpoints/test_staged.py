@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -42,9 +42,23 @@ def rows(*numbers: int) -> pl.DataFrame:
 
 
 def opened(folder: Path, server: Server, epoch: int = 0, generation: int = 0) -> StagedWriter:
-    writer = StagedWriter(server, folder, "t")
+    """A successor: the one before it has ended, which closed its files."""
+    if folder in LIVING:
+        LIVING.pop(folder).close()
+    writer = LIVING[folder] = StagedWriter(server, folder, "t")
     writer.roll_back(epoch, generation)
     return writer
+
+
+LIVING: dict[Path, StagedWriter] = {}
+"""The writer of each folder."""
+
+
+@pytest.fixture(autouse=True)
+def close_files() -> Iterator[None]:
+    yield
+    while LIVING:
+        LIVING.popitem()[1].close()
 
 
 def test_rows_are_visible_when_their_epoch_is_kept_and_not_before(tmp_path: Path) -> None:
