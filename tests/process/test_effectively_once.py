@@ -60,7 +60,7 @@ def exact(made: Written) -> None:
 def is_exact(made: Written, rows: int) -> None:
     assert sorted(made.read("passed")["n"].to_list()) == [n for n in range(rows) if n % 3 != 1]
     net = made.read("counted").group_by("k", "many", "total").agg(pl.sum("op")).filter(pl.col("op") != 0).sort("k")
-    assert net.rows() == [(k, len(range(k, rows, 7)), sum(range(k, rows, 7)), 1) for k in range(7)]
+    assert net.rows() == [(k, len(range(k, rows, 7)), sum(range(k, rows, 7)), 1) for k in range(min(7, rows))]
     left = [path for path in made.job.directory.rglob("*.sealed") if STAGED in path.parts]
     assert left == [], "all is published"
 
