@@ -48,6 +48,9 @@ PRODUCER: Mapping[str, Any] = {
 }
 """What whoever produces has by default."""
 
+PRODUCER_FIXED: Mapping[str, Any] = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error": True}
+"""What nobody may change: without these a record could be lost, or be there twice."""
+
 _NEW_TOPIC = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})
 
 

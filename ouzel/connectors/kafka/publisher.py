@@ -16,7 +16,7 @@ import polars as pl
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from ouzel.connectors.kafka import CONNECTOR
-from ouzel.connectors.kafka.client import PRODUCER, Failure, open_client, refuse_unreachable
+from ouzel.connectors.kafka.client import PRODUCER, PRODUCER_FIXED, Failure, open_client, refuse_unreachable
 from ouzel.connectors.kafka.encoding import RecordEncoder
 from ouzel.connectors.kafka.progress import ProgressTopic
 from ouzel.connectors.options import TableOptions
@@ -26,7 +26,6 @@ from ouzel.errors import ConnectorError
 _DEFAULTS = {**PRODUCER, "transaction.timeout.ms": 300_000}
 """A transaction that its producer has left behind is open for so long if nobody takes over."""
 
-_FIXED = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error": True}
 _LOOK_S = 5.0
 
 _PASSING = frozenset(
@@ -83,7 +82,7 @@ class KafkaPublisher:
     def _open(self) -> Any:
         """A producer. What is fatal to it is told by what is called next, and is over with it."""
         own = {
-            **_FIXED, "transactional.id": self._writer, "error_cb": self._note, "on_delivery": self._on_delivery,
+            **PRODUCER_FIXED, "transactional.id": self._writer, "error_cb": self._note, "on_delivery": self._on_delivery,
         }  # fmt: skip
         return open_client(Producer, self._table, self._options, _DEFAULTS, own)
 

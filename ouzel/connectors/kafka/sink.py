@@ -8,15 +8,13 @@ import polars as pl
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from ouzel.connectors.kafka import CONNECTOR
-from ouzel.connectors.kafka.client import PRODUCER, Failure, open_client, refuse_unreachable, topics_of
+from ouzel.connectors.kafka.client import PRODUCER, PRODUCER_FIXED, Failure, open_client, refuse_unreachable, topics_of
 from ouzel.connectors.kafka.encoding import RecordEncoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
 
 _DEFAULTS = {**PRODUCER, "message.timeout.ms": 0}
 """What stands still is waited for."""
-
-_FIXED = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error": True}
 
 
 class KafkaSink:
@@ -30,7 +28,7 @@ class KafkaSink:
         self._records = RecordEncoder(request, options)
         self._topic = self._records.topic
         self._lost: list[KafkaError] = []
-        own = {**_FIXED, "error_cb": self._failure.note, "on_delivery": self._on_delivery}
+        own = {**PRODUCER_FIXED, "error_cb": self._failure.note, "on_delivery": self._on_delivery}
         self._producer = open_client(Producer, request.table, options, _DEFAULTS, own)
         timeout_s = options.integer("connect.timeout.ms") / 1000
         if not request.again:
