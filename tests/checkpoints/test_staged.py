@@ -218,6 +218,33 @@ def test_a_full_disk_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (server.rows, len(waits)) == ([1], 3)
 
 
+def test_a_disk_that_is_full_while_ids_are_kept_costs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, waits = Server(), list[float]()
+    real = Path.write_bytes
+
+    def half_then_full(path: Path, data: bytes) -> int:
+        if len(waits) % 2 == 0:
+            real(path, data[: len(data) // 2])
+            raise OSError(28, "No space left on device")
+        return real(path, data)
+
+    writer = opened(tmp_path, server)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", half_then_full)
+        patch.setattr(staged.time, "sleep", waits.append)
+        for epoch in (1, 2):
+            writer.write(epoch, rows(epoch))
+            writer.mark(epoch, 0)
+            writer.on_kept(epoch)
+            waits.append(0)
+    writer = opened(tmp_path, server)
+    for again in (1, 2):
+        writer.write(again, rows(again))
+    writer.mark(3, 2)
+    writer.on_kept(3)
+    assert (server.rows, len(waits)) == ([1, 2], 4)
+
+
 def test_wherever_it_dies_each_row_is_published_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dies at each call of the system in turn, also amid those that repair what a death before left."""
     for seed in range(60):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class StagedWriter:
                     path.unlink()
                 self._open.unlink(missing_ok=True)
                 self._ids.unlink(missing_ok=True)
-                self._write_generation(generation)
+                self._replace(self._folder / "generation", str(generation).encode())
             self._begin()
         except OSError as error:
             raise self._make_error(error) from error
@@ -134,7 +134,8 @@ class StagedWriter:
                 self._check(path)
                 self._publisher.publish(sealed, _Frames(path))
                 self._published = sealed
-            self._when_there_is_room(lambda path=path: self._remember(path))  # type: ignore[misc]
+            self.flush()
+            self._when_there_is_room(self._keep_ids)
             path.unlink()
 
     def close(self) -> None:
@@ -149,8 +150,6 @@ class StagedWriter:
         known = [_read_ids(path) for path in (self._ids, *self._sealed().values())]
         self._seen = dict.fromkeys([number for ids in known for number in ids][-REMEMBERED:])
         self._open_file()
-        if self._ids.exists():
-            self._rewrite_ids()
 
     def _open_file(self) -> None:
         """Begin the open file, or go on in it."""
@@ -165,19 +164,17 @@ class StagedWriter:
         self._file = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._file, end)
 
-    def _remember(self, path: Path) -> None:
-        """Keep the ids of a sealed file, which is to be removed; forget the oldest when there are many."""
-        ids = _read_ids(path)
-        with self._ids.open("ab") as file:
-            file.write(_pack_ids(ids))
-        if self._ids.stat().st_size > 16 * REMEMBERED + len(self._seen):
-            self._rewrite_ids()
-
-    def _rewrite_ids(self) -> None:
+    def _keep_ids(self) -> None:
+        """Keep the ids of all batches before a file that holds some is removed; forget the oldest. All rows must be on disk by then."""
         self._seen = dict.fromkeys(list(self._seen)[-REMEMBERED:])
-        fresh = self._folder / "ids.new"
-        fresh.write_bytes(_pack_ids(list(self._seen)))
-        fresh.rename(self._ids)
+        self._replace(self._ids, pack_record(_IDS, 0, np.array(list(self._seen), np.uint64).tobytes()))
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        """Write a file that is there whole, as it was or as it is to be."""
+        fresh = path.with_suffix(".new")
+        fresh.write_bytes(data)
+        sync(fresh)
+        name_synced(fresh, path)
 
     def _append(self, text: bytes) -> None:
         def write() -> None:
@@ -228,12 +225,6 @@ class StagedWriter:
             return int((self._folder / "generation").read_text())
         return -1
 
-    def _write_generation(self, generation: int) -> None:
-        fresh = self._folder / "generation.new"
-        fresh.write_text(str(generation))
-        sync(fresh)
-        name_synced(fresh, self._folder / "generation")
-
     def _make_error(self, error: OSError) -> ConnectorError:
         return ConnectorError(f"rows of table '{self._table}' cannot be staged in {self._folder}: {error.strerror}")
 
@@ -258,7 +249,3 @@ def _read_ids(path: Path) -> list[int]:
             elif record.kind == _IDS:
                 found += np.frombuffer(record.body, np.uint64).tolist()
     return found
-
-
-def _pack_ids(ids: Sequence[int]) -> bytes:
-    return pack_record(_IDS, 0, np.array(ids, np.uint64).tobytes())
