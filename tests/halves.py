@@ -140,6 +140,11 @@ def fits(name: str, nodeid: str) -> bool:
     return nodeid.startswith(name) and nodeid[len(name) : len(name) + 1] in ("", "/", ":", "[")
 
 
+def holds_alone(path: str) -> bool:
+    """Whether a file holds a test that ALONE names."""
+    return any(fits(name, path) or fits(path, name) for name in ALONE)
+
+
 def half_of(nodeid: str) -> Half:
     """When `make test` runs a test: what the longest name says that fits its id."""
     named = [name for name in HALVES if fits(name, nodeid)]
