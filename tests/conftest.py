@@ -74,9 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(NEEDS[fixture])
         for marker in {"alone", *NEEDS.values()}:
             if item.get_closest_marker(marker) and not may_bear(marker, item.path):
-                raise pytest.UsageError(
-                    f"{item.nodeid} bears {marker}, and its file does not say so: -m would miss it"
-                )
+                raise pytest.UsageError(f"{item.nodeid} bears {marker}, and its file does not say so: -m would miss it")
 
 
 @pytest.hookimpl(wrapper=True)
