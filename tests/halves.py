@@ -43,6 +43,8 @@ HALVES = {
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
+    "tests/cli/test_default_epochs.py": Half.IN_TURN,
+    "tests/process/test_default_epochs.py": Half.IN_TURN,
     "tests/process/test_effectively_once.py": Half.IN_TURN,
     "tests/process/test_full_disk.py": Half.IN_TURN,
     # Of each kind of process one is killed, and one hangs, every day; the others of its kind in turn.
@@ -59,7 +61,9 @@ HALVES = {
     "tests/process/test_overload.py::test_a_starved_stream_manager_is_not_killed": Half.NEVER,
     "tests/process/test_own_state.py": Half.IN_TURN,
     "tests/process/test_slow_sinks.py": Half.NEVER,
+    "tests/process/test_new_start.py::test_where_a_run_began_it_begins_anew_though_it_has_committed_offsets_since": Half.IN_TURN,
     "tests/process/test_sql_kills.py": Half.IN_TURN,
+    "tests/process/test_sql_kills.py::test_tasks_with_state_die_where_nobody_has_set_anything_and_every_window_is_right": Half.ALWAYS,
     "tests/reconcile/test_kills.py": Half.NEVER,
     "tests/reconcile/test_kills.py::test_every_example_reconciles_after_kills": Half.IN_TURN,
     "tests/spark/batch/test_cluster.py": Half.NEVER,
@@ -110,11 +114,13 @@ HALVES = {
 
 ALONE = (
     "tests/attack",
+    "tests/cli/test_default_epochs.py",
     "tests/cli/test_update.py",
     "tests/fire",
     "tests/law/test_kafka_outage.py",
     "tests/law/test_kafka_restart.py",
     "tests/law/test_kills.py",
+    "tests/process/test_default_epochs.py",
     "tests/process/test_effectively_once.py",
     "tests/process/test_effectively_once_servers.py",
     "tests/process/test_epochs.py",

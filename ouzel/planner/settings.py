@@ -113,10 +113,11 @@ class Settings:
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
         checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
-            0 keeps none, and such a task loses what it kept. If it is not set, a submitted topology that can go back to an epoch keeps one
-            every 10 s, and so does one that is effectively-once; another run keeps none. See docs/delivery.md#epochs.
-        checkpoint_path: folder (relative to the query's file) of a topology's epochs; if empty they are in the job directory. On Spark,
-            folder or URI of offsets and state, from which the next run goes on; if empty none is kept.
+            0 keeps none, and such a task loses what it kept. If it is not set, a topology that keeps state and can go back to an epoch
+            keeps one every 10 s. See docs/delivery.md#epochs.
+        checkpoint_path: folder (relative to the query's file) of the epochs of a topology that is submitted, or sets the interval; if empty
+            they are in the job directory. On Spark, folder or URI of offsets and state, from which the next run goes on; if empty none is
+            kept.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """

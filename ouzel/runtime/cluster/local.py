@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ouzel.compiler.catalog import SECRETS, QueryWarning
-from ouzel.compiler.plan import Scan, Sink
+from ouzel.compiler.plan import Scan, Sink, sinks_in
 from ouzel.connectors import BUILT_IN
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import TopologyError
@@ -138,7 +138,7 @@ def start_heron(
     except OSError as error:
         raise _no_room(parent, error) from error
     job = RunDescription(name_run(topology.name, home), home, directory.resolve(), topology, packing)
-    job = replace(job, tcp=tcp, detached=detached)
+    job = replace(job, tcp=tcp, detached=detached, returning=_find_returning(topology))
     scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
@@ -158,14 +158,20 @@ def start_heron(
     return handle
 
 
+def _find_returning(topology: Topology) -> str:
+    """The component whose rows the client takes; empty if there is none."""
+    ends = ((component.name, sinks_in(component.chain[-1:])) for component in topology.components)
+    return next((name for name, sinks in ends if any(sink.traits.returned for sink in sinks)), "")
+
+
 def claim_checkpoints(job: RunDescription) -> None:
-    """Have the folder of a run's epochs belong to it.
+    """Have the folder of a run's epochs belong to it, if it outlives the run: the job directory is of this run alone.
 
     Raises:
         StateError: it holds epochs of another.
         OSError: it cannot be made.
     """
-    if job.topology.settings.has_epochs:
+    if job.leaves_epochs:
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
         CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)

@@ -50,7 +50,8 @@ class EpochKeeper:
     def __init__(self, job: RunDescription, state: StateManager) -> None:
         self._job, self._state = job, state
         self._store = CheckpointStore(job.checkpoints)
-        self._store.claim(job.topology.name, job.id)
+        if job.leaves_epochs:
+            self._store.claim(job.topology.name, job.id)
 
     def known(self) -> tuple[Generation, int]:
         """The generation that is stored, and the newest epoch that is kept."""

@@ -163,9 +163,14 @@ class TaskEpochs:
         self._writer = EpochWriter(self._store)
 
     @property
+    def is_at_beginning(self) -> bool:
+        """Whether all have gone back to the beginning."""
+        return self.generation.number > 0 and not self.generation.restore
+
+    @property
     def begins_anew(self) -> bool:
         """Whether all have gone back to the beginning, and this task has not begun there yet: what it had counted was never."""
-        return self.generation.number > 0 and not self.generation.restore and not self._begun
+        return self.is_at_beginning and not self._begun
 
     def read_past(self) -> Sequence[TaskSnapshot]:
         """What its machine is made from: nothing, if it is to begin anew, or has begun in this generation and keeps no state.

@@ -359,6 +359,7 @@ class Instance:
         if plan.kept:
             machine.on_epoch_kept()
         self._publish(plan.kept)
+        machine.is_in_epoch = plan.epoch > 0
         if plan.pause:
             machine.deactivate(plan.pause, now)
         else:

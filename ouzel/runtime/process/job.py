@@ -57,6 +57,7 @@ class RunDescription:
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
         results: where the result is kept; None if a client takes it.
+        returning: the component whose rows a client takes; empty if there is none.
         revision: how often the topology has been updated.
         formers: by component, what it goes on from in epochs of the revisions from `formers_from` on, but before this one; one that is
             not there goes on from the component of its name.
@@ -72,6 +73,7 @@ class RunDescription:
     tcp: bool = False
     detached: bool = False
     results: Path | None = None
+    returning: str = ""
     revision: int = 0
     formers: tuple[tuple[str, Former], ...] = ()
     formers_from: int = 0
@@ -91,6 +93,12 @@ class RunDescription:
                 f"{self.formers_from} and later"
             )
         return dict(self.formers).get(component)
+
+    @property
+    def leaves_epochs(self) -> bool:
+        """Whether somebody may go on from its epochs when it is over: those of other runs are removed with the job directory."""
+        settings = self.topology.settings
+        return settings.has_epochs and (self.detached or bool(settings.checkpoint_path))
 
     @property
     def placement(self) -> Placement:

@@ -213,7 +213,10 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
     path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
     keeper = EpochKeeper(job, state) if job.topology.settings.has_epochs else None
     past = keeper.known() if keeper else ()
-    machine = TopologyMasterMachine(job.placement, time.time_ns(), state.get(path) or b"", *past)
+    asked = state.get(path) or b""
+    returning = frozenset(task.id for task in job.topology.tasks() if task.component == job.returning)
+    version, leaves = time.time_ns(), job.leaves_epochs
+    machine = TopologyMasterMachine(job.placement, version, asked, *past, leaves_epochs=leaves, returning=returning)
     master = TopologyMaster(machine, partial(state.put, path), partial(_describe, table), now_ms)
     if keeper:
         keeper.start(master)

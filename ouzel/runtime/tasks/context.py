@@ -60,6 +60,8 @@ class TaskContext:
         found: the partitions that all tasks of the run see alike.
         restored: what it goes on from, if that is an epoch and it begins there: a whole snapshot of it, and the changes after that.
         staged: where rows wait for their epoch, in a folder for each sink's task.
+        leaves_epochs: whether, where there are epochs, somebody may go on from one when the run is over.
+        begins_anew: whether all have gone back to the beginning of the run: what a source has been told since then was never.
         goes_on: whether it, or a task before it, began at an epoch: what a source says of a run before is nothing to it.
     """
 
@@ -77,3 +79,5 @@ class TaskContext:
     restored: Sequence[TaskSnapshot] = ()
     goes_on: bool = False
     staged: Path | None = None
+    leaves_epochs: bool = True
+    begins_anew: bool = False

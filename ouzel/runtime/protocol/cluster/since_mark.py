@@ -23,6 +23,9 @@ from ouzel.compiler.plan import WEIGHT
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.cluster.owed_rows import OwedRows
 
+KEPT_BYTES = 32 << 20
+"""With more than this kept of a task, what is kept takes less room: of rows their hashes, of changes what is left of them."""
+
 OWED_MAX = 1 << 24
 """Rows that are owed for so long that more than this had come together are forgotten at the next roll back: they will not come again."""
 
@@ -41,10 +44,25 @@ class _Task:
         self.generation, self.cut = -1, cut
         self.since: dict[int, list[pl.DataFrame]] = {}
         self.is_behind = False
+        self._bytes, self._bytes_most = 0, KEPT_BYTES
 
     def keep(self, frame: pl.DataFrame) -> None:
         """It comes after the last mark."""
         self.since[next(reversed(self.since))].append(frame)
+        self._bytes += int(frame.estimated_size())
+        if self._bytes > self._bytes_most:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        """Of rows only hashes are kept, of changes what they add up to: no more than what the result has of rows that change."""
+        from ouzel.runtime.protocol.cluster.owed_rows import shorten
+
+        self.since = {epoch: shorten(frames) for epoch, frames in self.since.items()}
+        self._bytes = self._measure()
+        self._bytes_most = 2 * self._bytes + KEPT_BYTES
+
+    def _measure(self) -> int:
+        return sum(int(frame.estimated_size()) for frames in self.since.values() for frame in frames)
 
     def mark(self, epoch: int, kept: int) -> None:
         """What has come belongs to this epoch, even if it has been marked before; forget what lies before the mark of `kept`."""
@@ -54,6 +72,7 @@ class _Task:
         self.since[epoch] = []
         needed = max((one for one in self.since if one <= kept), default=-1)
         self.since = {one: frames for one, frames in self.since.items() if one >= needed}
+        self._bytes, self._bytes_most = self._measure(), KEPT_BYTES
         self.is_behind = self.cut is not None and epoch >= self.cut
 
     def cut_off(self, epoch: int) -> list[pl.DataFrame]:
