@@ -86,7 +86,7 @@ def test_rows_that_wait_for_long_do_not_leave_sooner_for_an_epoch(select: str) -
     assert with_epochs_of_run(made).settings.checkpoint_interval_ms == 60_000
 
 
-QUEUE = """CREATE TABLE items (n BIGINT) WITH ('connector' = 'kestrel', 'servers' = 'localhost', 'queue' = 'q', 'format' = 'json');
+QUEUE = """CREATE TABLE items (n BIGINT) WITH ('connector' = 'kestrel', 'servers' = 'localhost:22133', 'queue' = 'q', 'format' = 'json');
 SELECT COUNT(*) AS n FROM items"""
 
 

@@ -65,7 +65,9 @@ class LastRun(NamedTuple):
         return cls(*json.loads(path.read_text())) if path.exists() else cls()
 
     def write(self, path: Path) -> None:
-        """Put it there."""
+        """Put it there; what stands there already needs no room on a disk that is full."""
+        if self == LastRun.read(path):
+            return
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(self))
         fresh.rename(path)

@@ -212,11 +212,12 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
     state = open_state(job.topology.settings.state_manager, job.home)
     path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
     keeper = EpochKeeper(job, state) if job.topology.settings.has_epochs else None
-    past = keeper.known() if keeper else ()
-    asked = state.get(path) or b""
+    started_from, kept = keeper.known() if keeper else (Generation(), 0)
     returning = frozenset(task.id for task in job.topology.tasks() if task.component == job.returning)
-    version, leaves = time.time_ns(), job.leaves_epochs
-    machine = TopologyMasterMachine(job.placement, version, asked, *past, leaves_epochs=leaves, returning=returning)
+    asked = state.get(path) or b""
+    machine = TopologyMasterMachine(
+        job.placement, time.time_ns(), asked, started_from, kept, job.leaves_epochs, returning
+    )
     master = TopologyMaster(machine, partial(state.put, path), partial(_describe, table), now_ms)
     if keeper:
         keeper.start(master)

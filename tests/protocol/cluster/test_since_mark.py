@@ -61,7 +61,7 @@ def test_what_is_kept_between_marks_takes_little_room(weight: list[int], monkeyp
         machine.on_rows(1, frame.with_columns(pl.Series(WEIGHT, weight)) if weight else frame)
         rows += 2
     kept = sum(frame.estimated_size() for frames in machine._tasks[1].since.values() for frame in frames)
-    assert kept <= (10_000 if weight else 2_000 + 2 * 16 * rows)
+    assert kept <= (10_000 if weight else 4_000 + 2 * 16 * rows)
 
 
 def test_an_epoch_that_is_marked_twice_has_what_came_between() -> None:

@@ -20,14 +20,15 @@ _HASHES = "$hash", "$other hash"
 
 
 def shorten(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """What stands for these frames in `OwedRows`, or of changes for these changes, in less room."""
-    if frames and WEIGHT in frames[0].columns:
+    """One frame that stands for these in `OwedRows`, or of changes one with what is left of them, if there are any."""
+    if not frames:
+        return []
+    if WEIGHT in frames[0].columns:
         from ouzel.runtime.operators.consolidate import net_changes
 
         return [net_changes(frames)]
-    return [
-        frame if _is_short(frame) else pl.DataFrame(dict(zip(_HASHES, _hashes(frame), strict=True))) for frame in frames
-    ]
+    short = (frame if _is_short(frame) else dict(zip(_HASHES, _hashes(frame), strict=True)) for frame in frames)
+    return [pl.concat([pl.DataFrame(one) for one in short], rechunk=True)]
 
 
 def _is_short(frame: pl.DataFrame) -> bool:

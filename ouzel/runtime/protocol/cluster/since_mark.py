@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 KEPT_BYTES = 32 << 20
 """With more than this kept of a task, what is kept takes less room: of rows their hashes, of changes what is left of them."""
 
+FRAME_BYTES = 1 << 10
+"""What a frame takes besides its rows."""
+
 OWED_MAX = 1 << 24
 """Rows that are owed for so long that more than this had come together are forgotten at the next roll back: they will not come again."""
 
@@ -49,7 +52,7 @@ class _Task:
     def keep(self, frame: pl.DataFrame) -> None:
         """It comes after the last mark."""
         self.since[next(reversed(self.since))].append(frame)
-        self._bytes += int(frame.estimated_size())
+        self._bytes += _size(frame)
         if self._bytes > self._bytes_most:
             self._shorten()
 
@@ -62,7 +65,7 @@ class _Task:
         self._bytes_most = 2 * self._bytes + KEPT_BYTES
 
     def _measure(self) -> int:
-        return sum(int(frame.estimated_size()) for frames in self.since.values() for frame in frames)
+        return sum(_size(frame) for frames in self.since.values() for frame in frames)
 
     def mark(self, epoch: int, kept: int) -> None:
         """What has come belongs to this epoch, even if it has been marked before; forget what lies before the mark of `kept`."""
@@ -163,6 +166,10 @@ class SinceMark:
         if not owed:
             self._owed = None
         return left if left.height else None
+
+
+def _size(frame: pl.DataFrame) -> int:
+    return FRAME_BYTES + int(frame.estimated_size())
 
 
 def _negate(frames: list[pl.DataFrame]) -> pl.DataFrame | None:
