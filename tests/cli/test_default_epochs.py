@@ -21,8 +21,14 @@ __all__ = ["temporary"]
 
 ENDLESS = """
 CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rate' = '5000', 'fields.n.kind' = 'sequence');
-SELECT n % 5 AS k, COUNT(*) AS seen FROM ticks GROUP BY n % 5 EMIT CHANGES;
+CREATE TABLE out (k BIGINT, seen BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'blackhole');
+INSERT INTO out SELECT n % 5 AS k, COUNT(*) AS seen FROM ticks GROUP BY n % 5;
 """
+
+
+def find(client: int, names: set[str]) -> set[int]:
+    """The processes of these names below a client."""
+    return {int(pid) for pid in _below(client) if _name(pid).strip() in names}
 
 
 def test_rows_that_were_printed_are_not_printed_again(tmp_path: Path, temporary: Path) -> None:
@@ -35,13 +41,11 @@ def test_rows_that_were_printed_are_not_printed_again(tmp_path: Path, temporary:
         process = start("run", query, "--format", "jsonl", *pairs, temporary=temporary)
         assert process.stdout
         printed = [process.stdout.readline() for _ in range(10)]
-        killed = {int(pid) for pid in _below(process.pid) if _name(pid) in keeping}
+        killed = find(process.pid, keeping)
         assert len(killed) == len(keeping)
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
-        wait_until(
-            lambda: len({int(pid) for pid in _below(process.pid) if _name(pid) in keeping} - killed) == len(keeping)
-        )
+        wait_until(lambda: len(find(process.pid, keeping) - killed) == len(keeping))
         gate.open()
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -57,7 +61,7 @@ def test_no_file_of_an_epoch_is_left_however_the_run_ends(number: int, tmp_path:
     query = tmp_path / "endless.sql"
     query.write_text(ENDLESS)
     often = ("--set", "checkpoint.interval.ms=100")
-    process = start("run", query, "--format", "changelog", *often, temporary=temporary)
+    process = start("run", query, *often, temporary=temporary)
     wait_until(lambda: list(temporary.glob("ouzel-*/checkpoints/epochs/*")))
     process.send_signal(number)
     process.communicate(timeout=120)

@@ -110,7 +110,7 @@ def test_where_a_run_began_it_begins_anew_though_it_has_committed_offsets_since(
     try:
         wait_until(lambda: min(committed(kafka, topic, "killed")) > 0, told=handle.status)
         for task in job.topology.tasks():
-            if task.component.startswith("aggregate"):
+            if not job.topology.component(task.component).is_spout:
                 container = job.packing.container_of(task.id).id
                 os.kill(pid_of(handle, f"{container}/instance-{task.id}"), signal.SIGKILL)
         wait_until(lambda: any(event.kind == ROLLED_BACK for event in handle.status().events), told=handle.status)
