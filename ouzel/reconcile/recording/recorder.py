@@ -78,8 +78,8 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     if engine == "spark":
         return job
     job = session.mark_sides(job)
-    has_epochs = engine == "heron" and with_epochs_of_run(job.topology).settings.has_epochs
-    late = job.settings.late_path or str(home.resolve() / (DROPPED_LINES if has_epochs else LATE))
+    started = with_epochs_of_run(job.topology) if engine == "heron" else job.topology
+    late = job.settings.late_path or str(home.resolve() / (DROPPED_LINES if started.settings.has_epochs else LATE))
     return session.with_settings(job, replace(job.settings, late_path=late, shed_path=str(home.resolve() / SHED)))
 
 

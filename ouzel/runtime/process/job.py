@@ -96,9 +96,9 @@ class RunDescription:
 
     @property
     def leaves_epochs(self) -> bool:
-        """Whether somebody may go on from its epochs when it is over: those of other runs are removed with the job directory."""
+        """Whether anything depends on its epochs when it is over: those of other runs are removed with the job directory."""
         settings = self.topology.settings
-        return settings.has_epochs and (self.detached or bool(settings.checkpoint_path))
+        return settings.has_epochs and (self.detached or settings.delivery.publishes or bool(settings.checkpoint_path))
 
     @property
     def placement(self) -> Placement:

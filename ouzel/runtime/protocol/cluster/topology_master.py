@@ -90,7 +90,7 @@ class TopologyMasterMachine:
         self._reports: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _parse_request(execution_state)
         self._publishes = settings.delivery.publishes
-        self._ends_with_epoch = settings.has_epochs and (leaves_epochs or self._publishes)
+        self._ends_with_epoch = settings.has_epochs and leaves_epochs
         self._is_over = False
         self.epochs = EpochsMachine(
             settings.checkpoint_interval_ms, self._everyone, started_from, kept, self._publishes, returning
