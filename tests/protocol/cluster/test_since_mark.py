@@ -47,7 +47,19 @@ def test_what_lies_before_the_mark_of_an_epoch_that_is_complete_is_forgotten() -
     for epoch in range(1, 100):
         machine.on_rows(1, rows)
         machine.on_mark(1, epoch, epoch - 1)
-        assert sum(map(len, machine._tasks[1].since.values())) == 1
+        assert sum(map(len, machine._tasks[1].since.values())) <= 2
+
+
+def test_an_epoch_that_is_complete_and_turns_out_to_be_damaged_is_gone_behind() -> None:
+    """While another was being written, so that its mark had come."""
+    machine, frames = SinceMark(), [pl.DataFrame({"n": [n], WEIGHT: [1]}) for n in range(3)]
+    machine.on_roll_back(1, 0, 0)
+    for epoch, frame in enumerate(frames, 1):
+        machine.on_rows(1, frame)
+        machine.on_mark(1, epoch, epoch - 1)
+    taken_back = machine.on_roll_back(1, 1, 1)
+    assert taken_back is not None
+    assert sorted(taken_back.rows()) == [(1, -1), (2, -1)]
 
 
 @pytest.mark.parametrize("weight", [[], [-1, 1]], ids=["appends", "retracts"])

@@ -28,7 +28,7 @@ LONG_PAUSE_MS, FLOW_TIMES = 1_000.0, 5
 """After an epoch's pause of more than this rows flow for so many times as long, whatever the interval is. A sink that stands still makes
 each pause long, and paths that do not lead to it would stand still with it."""
 
-RESULT_ROWS_MAX = 4_000_000
+RESULT_ROWS_MAX = 2_000_000
 """When whoever takes the result has been handed so many rows since an epoch began, the next one begins: it keeps them till then."""
 
 AGAIN_MS = 1_000.0

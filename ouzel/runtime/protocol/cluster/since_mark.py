@@ -68,12 +68,15 @@ class _Task:
         return sum(_size(frame) for frames in self.since.values() for frame in frames)
 
     def mark(self, epoch: int, kept: int) -> None:
-        """What has come belongs to this epoch, even if it has been marked before; forget what lies before the mark of `kept`."""
+        """What has come belongs to this epoch, even if it has been marked before.
+
+        Forget what lies before the epoch that comes before `kept`: that one may turn out to be damaged.
+        """
         before = self._take_after(epoch)
         if self.since:
             self.since[next(reversed(self.since))] += before
         self.since[epoch] = []
-        needed = max((one for one in self.since if one <= kept), default=-1)
+        needed = next(iter(sorted(one for one in self.since if one <= kept)[-2:]), -1)
         self.since = {one: frames for one, frames in self.since.items() if one >= needed}
         self._bytes, self._bytes_most = self._measure(), KEPT_BYTES
         self.is_behind = self.cut is not None and epoch >= self.cut
@@ -121,7 +124,7 @@ class SinceMark:
         return frame if self._owed is None else self._take_owed(self._owed, frame)
 
     def on_mark(self, task: int, epoch: int, kept: int) -> None:
-        """What has come of the task belongs to this epoch and those before; no roll back goes behind the epoch `kept`."""
+        """What has come of the task belongs to this epoch and those before; no roll back goes behind the epoch before `kept`."""
         known = self._find(task)
         if not known.is_behind:
             known.mark(epoch, kept)
