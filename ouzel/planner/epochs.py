@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Gather, Node, Sink, keeps_rows, scans_in, sinks_in
+from ouzel.compiler.plan import Sink, keeps_rows, scans_in, sinks_in
 from ouzel.errors import NotSupported
 from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
@@ -46,7 +46,7 @@ def with_epochs_of_run(topology: Topology) -> Topology:
 
     They are in the job directory: nobody goes on from them when the run is over, and a folder of epochs is of one run.
     """
-    if topology.settings.checkpoint_interval_ms != UNSET or not keeps_state(topology):
+    if topology.settings.checkpoint_interval_ms != UNSET or not needs_epochs(topology):
         return topology
     made = with_epochs(replace(topology, settings=replace(topology.settings, checkpoint_path="")))
     return made if made.settings.has_epochs else topology
@@ -60,7 +60,7 @@ def interval_ms_of_run(topology: Topology) -> int:
 def why_without_epochs(topology: Topology) -> str:
     """Why a run of a topology that keeps state has no epochs; an empty text if it has some, or keeps nothing."""
     settings = topology.settings
-    if not keeps_state(topology) or with_epochs_of_run(topology).settings.has_epochs:
+    if not needs_epochs(topology) or with_epochs_of_run(topology).settings.has_epochs:
         return ""
     if settings.checkpoint_interval_ms == 0:
         return "'checkpoint.interval.ms' is 0"
@@ -71,7 +71,7 @@ def why_without_epochs(topology: Topology) -> str:
     return ""
 
 
-def keeps_state(topology: Topology) -> bool:
+def needs_epochs(topology: Topology) -> bool:
     """Whether a task of the topology keeps what would die with it, or may do so, for nobody has said what it keeps."""
     return any(
         (isinstance(component.user, KeepsState) and not component.user.stateless)
@@ -82,19 +82,8 @@ def keeps_state(topology: Topology) -> bool:
 
 def _own_interval(topology: Topology) -> int:
     """No shorter than rows are held back: what waits leaves with each epoch."""
-    delays = (_delay_ms(node) for component in topology.components for node in component.chain)
+    delays = (node.held_back_ms for component in topology.components for node in component.chain)
     return max(INTERVAL_MS, *delays, 0)
-
-
-def _delay_ms(node: Node) -> int:
-    match node:
-        case Gather():
-            return node.delay_ms
-        case Aggregate():
-            return node.emit.delay_ms
-        case FinalAggregate():
-            return node.aggregate.emit.delay_ms
-    return 0
 
 
 def check_epochs(components: Iterable[Component], settings: Settings) -> None:

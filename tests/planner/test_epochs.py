@@ -14,7 +14,7 @@ from ouzel.connectors import BUILT_IN, CONNECTORS
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.explain import explain, explain_json
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
-from ouzel.planner.epochs import INTERVAL_MS, keeps_state, why_without_epochs, with_epochs_of_run
+from ouzel.planner.epochs import INTERVAL_MS, needs_epochs, why_without_epochs, with_epochs_of_run
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import UNSET, Delivery, Settings
 from ouzel.planner.topology import Topology
@@ -48,7 +48,7 @@ COUNTED = "SELECT COUNT(*) AS n FROM ticks"
 
 def test_a_run_that_keeps_state_has_epochs_though_nobody_has_said_so() -> None:
     made = planned(COUNTED)
-    assert keeps_state(made)
+    assert needs_epochs(made)
     assert with_epochs_of_run(made).settings.checkpoint_interval_ms == INTERVAL_MS
     assert why_without_epochs(made) == ""
 
@@ -56,7 +56,7 @@ def test_a_run_that_keeps_state_has_epochs_though_nobody_has_said_so() -> None:
 @pytest.mark.parametrize("select", ["SELECT n FROM ticks", "SELECT n + 1 AS m FROM ticks WHERE n > 3"])
 def test_a_run_that_keeps_nothing_has_none(select: str) -> None:
     made = planned(select)
-    assert not keeps_state(made)
+    assert not needs_epochs(made)
     assert with_epochs_of_run(made) is made
     assert why_without_epochs(made) == ""
 
@@ -138,7 +138,7 @@ def test_a_run_has_epochs_if_and_only_if_a_task_of_it_keeps_something(query: Pat
     """What plans say of state is what operators do."""
     topology = load(query).topology
     chains = [build_chain(one.chain, topology.settings, outputs=one.outputs) for one in topology.components]
-    assert keeps_state(topology) is any(chain.stateful for chain in chains)
+    assert needs_epochs(topology) is any(chain.stateful for chain in chains)
 
 
 def test_a_table_that_cannot_show_an_epoch_at_once_is_refused_by_name() -> None:
