@@ -75,6 +75,8 @@ HALVES = {
     # Updates of topologies, in the simulator and with real processes.
     "tests/cli/test_evolution.py": Half.IN_TURN,
     "tests/cli/test_update.py": Half.IN_TURN,
+    "tests/cli/test_savepoints.py": Half.IN_TURN,
+    "tests/cli/test_savepoints.py::test_what_was_counted_before_a_savepoint_is_counted_after_it": Half.ALWAYS,
     "tests/planner/test_evolution.py::test_every_query_is_what_it_was": Half.IN_TURN,
     "tests/simulator/test_evolution.py": Half.IN_TURN,
     # The same queries and aggregates on more engines.

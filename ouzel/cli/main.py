@@ -14,10 +14,12 @@ import typer
 from ouzel.cli.batch import batch
 from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.choices import (
+    AllowStateLoss,
     Conf,
     Debug,
     DeliveryOption,
     Engine,
+    From,
     Master,
     Parallelism,
     ResultFormat,
@@ -27,8 +29,10 @@ from ouzel.cli.choices import (
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
+from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
 from ouzel.descriptors import open_standard_streams
+from ouzel.errors import QueryError
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
 
@@ -95,6 +99,8 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Submit it under its own name, as `ouzel submit` does.")
     ] = False,
+    origin: From = None,
+    allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006
@@ -109,6 +115,9 @@ def run(
         given = _settings(settings, delivery, parallelism)
         spark_settings = pairs(conf, "--conf")
         _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record)
+        refuse_without_from(origin, allow_state_loss)
+        if origin and (engine is not Engine.HERON or record):
+            raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--from")
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
@@ -117,9 +126,14 @@ def run(
             return
         if detach:
             with interruptible():
-                submit_query(job)
+                submit_query(job, origin=origin, allow_state_loss=allow_state_loss)
             return
         if job.program.reconciles:
+            if origin:
+                raise QueryError(
+                    "a run that goes on from a savepoint has no record to RECONCILE",
+                    instead="leave out --from, or RECONCILE",
+                )
             from ouzel.cli.comparing import Request, run_and_reconcile
 
             request = Request(query, engine, record, pairs=tuple(given))
@@ -129,7 +143,8 @@ def run(
 
         warn_of_state(job)
         with interruptible():
-            raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
+            planned = plan_from(job, origin, allow_state_loss) if origin else None
+            raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings, planned))
 
 
 @app.command()

@@ -96,14 +96,18 @@ OpenResults = Callable[[Path, Deliver, HasRoom], ResultSource]
 
 
 class HeronHandle(RowIteration):
-    """A topology in processes (see run.Handle)."""
+    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results."""
 
     def __init__(
-        self, job: RunDescription, scheduler: ServedScheduler, open_results: OpenResults = ResultReader
+        self,
+        job: RunDescription,
+        scheduler: ServedScheduler,
+        open_results: OpenResults = ResultReader,
+        before: Iterable[pl.DataFrame] = (),
     ) -> None:
         self._job, self._scheduler = job, scheduler
         self._finder, self._credentials = MasterFinder(job), job.credentials
-        self._frames: list[pl.DataFrame] = []
+        self._frames = list(before)
         self._bytes = self._unlimited = 0
         self._rows = 0
         self._status = Status(RunState.STARTING)

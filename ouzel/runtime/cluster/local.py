@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.catalog import SECRETS, QueryWarning
 from ouzel.compiler.plan import Scan, Sink
@@ -37,6 +37,9 @@ from ouzel.runtime.process.job import (
 )
 from ouzel.runtime.process.limits import check_limits
 from ouzel.runtime.process.usage import count_cores
+
+if TYPE_CHECKING:
+    from ouzel.runtime.cluster.origin import Origin
 
 _END_S = 10.0
 _NAME_BYTES = 100
@@ -117,7 +120,13 @@ class LocalScheduler:
 
 
 def start_heron(
-    topology: Topology, packing: PackingPlan, directory: Path, *, tcp: bool = False, detached: bool = False
+    topology: Topology,
+    packing: PackingPlan,
+    directory: Path,
+    *,
+    tcp: bool = False,
+    detached: bool = False,
+    origin: Origin | None = None,
 ) -> HeronHandle:
     """Run a topology in processes of this machine.
 
@@ -127,9 +136,11 @@ def start_heron(
         directory: where relative paths of tables start.
         tcp: stream managers talk over TCP instead of Unix sockets.
         detached: the topology outlives this process.
+        origin: what it goes on from; None if it begins anew.
 
     Raises:
         TopologyError: it cannot be started.
+        StateError: what it goes on from cannot be used.
     """
     parent = check_start(packing)
     remove_abandoned(parent)
@@ -139,14 +150,17 @@ def start_heron(
         raise _no_room(parent, error) from error
     job = RunDescription(name_run(topology.name, home), home, directory.resolve(), topology, packing)
     job = replace(job, tcp=tcp, detached=detached)
+    job = origin.describe(job) if origin else job
     scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
         claim_checkpoints(job)
+        if origin:
+            origin.begin(job)
         job.save(find_modules(topology))
         scheduler = LocalScheduler()
         scheduler.initialize(job)
-        handle = HeronHandle(job, scheduler)
+        handle = HeronHandle(job, scheduler, before=origin.results() if origin else ())
         scheduler.on_schedule(packing)
     except BaseException as error:  # also Ctrl-C: a notebook keeps the error, and with it the server's input open
         if scheduler is not None:

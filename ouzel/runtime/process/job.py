@@ -109,9 +109,7 @@ class RunDescription:
 
     def notes_of(self, task: Task) -> Path:
         """What a task's source or sink notes for its successor: known by its component, for an update gives tasks other ids and places."""
-        noted = dict(self.noted).get(task.component, task.component)
-        name = hashlib.blake2b(noted.encode(errors="surrogatepass"), digest_size=8).hexdigest()
-        return self.home / f"notes-{name}-{task.index}"
+        return self.home / notes_name(dict(self.noted).get(task.component, task.component), task.index)
 
     @property
     def containers(self) -> list[int]:
@@ -162,10 +160,13 @@ class RunDescription:
 
     def sign(self, name: str, text: bytes) -> None:
         """Write a file of that name, signed, into the job directory, whole or not at all."""
-        fresh = self.home / f"{name}.new"
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_signature(self.home, name, text) + text)
-        fresh.rename(self.home / name)
+        write_signed(self.home, name, text, self.home)
+
+
+def notes_name(component: str, index: int) -> str:
+    """What the file is called in which a task of a component notes something."""
+    name = hashlib.blake2b(component.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    return f"notes-{name}-{index}"
 
 
 def in_revision(name: str, revision: int) -> str:
@@ -301,8 +302,8 @@ def load_description(home: Path) -> RunDescription:
     return cast(RunDescription, pickle.loads(read_signed(home, _DESCRIPTION)))
 
 
-def load_program(home: Path, revision: int = 0) -> Topology:
-    """Read the whole topology of the job in `home`, as that revision has it.
+def load_program(home: Path, revision: int = 0, keys: Path | None = None) -> Topology:
+    """Read the whole topology of the job in `home`, as that revision has it; the key is in `keys`, if not in `home`.
 
     That may import the user's modules: only in a process that never forks.
 
@@ -312,7 +313,7 @@ def load_program(home: Path, revision: int = 0) -> Topology:
         TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
     """
     global _loads
-    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision)))
+    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision), keys))
     sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
     _loads = True
     try:
@@ -350,8 +351,8 @@ def refuse_while_loading(what: str) -> None:
         )
 
 
-def read_signed(home: Path, name: str) -> bytes:
-    """A file of the job directory `home` that was signed.
+def read_signed(home: Path, name: str, keys: Path | None = None) -> bytes:
+    """A file of the job directory `home` that was signed with the key in `keys`, or in `home`.
 
     Raises:
         TopologyError: it is missing, or its signature is wrong, or others could have written the key.
@@ -361,9 +362,17 @@ def read_signed(home: Path, name: str) -> bytes:
     except OSError as error:
         raise TopologyError(f"there is no topology in {home}: {error.strerror}") from error
     signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signature, _signature(home, name, text)):
+    if not hmac.compare_digest(signature, _signature(keys or home, name, text)):
         raise TopologyError(f"{home / name} is not what was submitted: its signature is wrong; submit it again")
     return text
+
+
+def write_signed(home: Path, name: str, text: bytes, keys: Path) -> None:
+    """Write a file of that name into `home`, signed with the key in `keys`, whole or not at all."""
+    fresh = home / f"{name}.new"
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(_signature(keys, name, text) + text)
+    fresh.rename(home / name)
 
 
 def _signature(home: Path, name: str, text: bytes) -> bytes:

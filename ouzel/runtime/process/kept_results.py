@@ -289,9 +289,14 @@ class KeptResults:
                 state = PartState.of(record)
                 rows = since.on_roll_back(task, max(state.marks), state.generation)
         if rows is not None:
-            names = self._columns + [WEIGHT] * (rows.columns[-1:] == [WEIGHT])
-            renames = len(names) == rows.width and bool(self._columns)
-            yield rows.rename(dict(zip(rows.columns, names, strict=True))) if renames else rows
+            yield with_names(rows, self._columns)
+
+
+def with_names(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows under the names that their columns have now; as they are if nobody says so."""
+    names = [*columns, *[WEIGHT] * (rows.columns[-1:] == [WEIGHT])]
+    renames = len(names) == rows.width and bool(columns)
+    return rows.rename(dict(zip(rows.columns, names, strict=True))) if renames else rows
 
 
 def _is_cut_behind(part: KeptPart, number: int) -> bool:

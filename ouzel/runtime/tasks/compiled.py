@@ -28,7 +28,7 @@ from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import key_groups_of
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
-from ouzel.runtime.tasks.context import Results, TaskContext
+from ouzel.runtime.tasks.context import SOURCE_NOTES, Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
@@ -60,7 +60,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     assert isinstance(scan, Scan)
     options = dict(scan.options)
     request = _source_request(scan, options, component.parallelism, context)
-    notes = None if context.notes is None else context.notes.with_name(f"{context.notes.name}-source")
+    notes = None if context.notes is None else context.notes.with_name(context.notes.name + SOURCE_NOTES)
     source = open_source(scan.connector, replace(request, notes=notes))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)

@@ -17,6 +17,9 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
+SOURCE_NOTES = "-source"
+"""Ends the name of the file in which a source notes something."""
+
 
 class Results(Protocol):
     """Where the batches of one task of a `result` sink go.
@@ -54,7 +57,7 @@ class TaskContext:
         results: where a `result` sink's batches go.
         incarnation: how often it was started before.
         journal: where its batches were cut.
-        notes: a file that its sink may keep and, with "-source" behind the name, its source.
+        notes: a file that its sink may keep and, with SOURCE_NOTES behind the name, its source.
         in_flight: what it was handling when it ended.
         shell: what it may ask of whoever runs it.
         found: the partitions that all tasks of the run see alike.

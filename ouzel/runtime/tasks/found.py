@@ -41,6 +41,11 @@ class FoundInMemory:
         return self._known[component]
 
 
+def found_name(component: str) -> str:
+    """What the file is called that says what a component has found."""
+    return f"found-{name_id(component):x}"
+
+
 class FoundInFiles:
     """For tasks of several processes: a file for each component, which gets its name when it is whole, and once."""
 
@@ -53,7 +58,7 @@ class FoundInFiles:
         Raises:
             TopologyError: they cannot be noted.
         """
-        path = self._folder / f"found-{name_id(component):x}"
+        path = self._folder / found_name(component)
         if not path.exists():
             self._note(path, find())
         return [Partition(*fields) for fields in json.loads(path.read_bytes())]
