@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ouzel.compiler.plan import Sink, scans_in, sinks_in
-from ouzel.errors import NotSupported
+from ouzel.errors import NotSupported, mask_secrets
 from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
 from ouzel.planner.topology import Component, Topology
@@ -55,15 +55,23 @@ def check_epochs(components: Iterable[Component], settings: Settings) -> None:
     if settings.delivery is Delivery.AT_MOST_ONCE:
         told = f"'delivery' = '{settings.delivery.value}' promises nothing of what is on its way, so no state is kept in epochs"
         raise NotSupported(told, instead="SET 'delivery' = 'at-least-once'", about=_SETTING)
-    if "://" in settings.checkpoint_path:
-        told = (
-            f"'checkpoint.path' = '{settings.checkpoint_path}': a topology keeps its epochs in a folder of this machine"
-        )
-        raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
+    check_path(settings)
     for component in components:
         _check_component(component)
         for sink in sinks_in(component.chain[-1:]) if settings.delivery.publishes else ():
             _check_sink(sink)
+
+
+def check_path(settings: Settings) -> None:
+    """Nothing, if epochs can be kept where the settings say.
+
+    Raises:
+        NotSupported: it is no folder.
+    """
+    if "://" in settings.checkpoint_path:
+        path = mask_secrets(settings.checkpoint_path)
+        told = f"'checkpoint.path' = '{path}': a topology keeps its epochs in a folder of this machine"
+        raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
 
 
 def _check_component(component: Component) -> None:

@@ -63,7 +63,9 @@ def test_no_topology_takes_its_folder_and_nothing_else_is_written_over(store: Ch
         saved(store)
     store.folder.with_name("tuesday").mkdir()
     assert saved(store, "tuesday").verify() == []
-    with pytest.raises(SubmissionError, match="s3://... is not supported: a savepoint is a folder of this machine"):
+    with pytest.raises(SubmissionError, match="cannot be made, for nothing can be written into"):
+        saved(store, "kept/owner/monday")
+    with pytest.raises(SubmissionError, match="is not supported: a savepoint is a folder of this machine"):
         saved(store, "s3://bucket/monday")
     with pytest.raises(StateError, match="is no savepoint; write a folder that `ouzel stop NAME --savepoint` has made"):
         Savepoint(store.folder)
@@ -72,7 +74,7 @@ def test_no_topology_takes_its_folder_and_nothing_else_is_written_over(store: Ch
 def test_each_file_that_is_missing_or_damaged_is_named(store: CheckpointStore) -> None:
     made = saved(store)
     names = present(made.store) - {"owner"}
-    assert len(names) == 6
+    assert len(names) == 7
     for name in sorted(names):
         path = made.folder / name
         content = path.read_bytes()

@@ -217,7 +217,9 @@ def test_what_was_counted_before_a_savepoint_is_counted_after_it(place: Place) -
     place.append(1, 2, 3)
     place.told("submit", place.root / "counted.sql", *EPOCHS)
     told = place.told("stop", "counted", "--savepoint", place.root / "monday")
-    assert re.fullmatch(rf"stopped 'counted', savepoint of epoch \d+ in {place.root}/monday: \d+ files, [\d,]+ bytes\n", told)
+    assert re.fullmatch(
+        rf"stopped 'counted', savepoint of epoch \d+ in {place.root}/monday: \d+ files, [\d,]+ bytes\n", told
+    )
     place.append(5)
     place.told("submit", "--from", place.root / "monday", place.root / "counted.sql", "--name", "again")
     wait_until(lambda: {row["odd"]: row["seen"] for row in place.rows("again")} == {0: 1, 1: 3})

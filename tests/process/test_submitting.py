@@ -114,6 +114,10 @@ def test_what_cannot_be_kept_is_refused() -> None:
     job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "q", [("state.manager", "zookeeper://nowhere:1")])
     with pytest.raises(NotSupported, match=r"not supported with state.manager = 'zookeeper://nowhere:1'"):
         check_can_be_kept(job.topology)
+    job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "q", [("checkpoint.path", "s3://me:hidden@bucket/a")])
+    with pytest.raises(NotSupported, match=r"keeps its epochs in a folder of this machine") as told:
+        check_can_be_kept(job.topology)
+    assert "hidden" not in str(told.value)
     with pytest.raises(QueryError, match="asks for nothing that runs"):
         submit_job(session.load_text("SHOW FUNCTIONS;", Path(), "q"), "q")
 

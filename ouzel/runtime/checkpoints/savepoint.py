@@ -114,18 +114,23 @@ def check_is_free(folder: Path) -> None:
     """See that a savepoint can be put there.
 
     Raises:
-        SubmissionError: there is something else, or it is not the path of a folder.
+        SubmissionError: there is something else, or it is not the path of a folder that can be made.
         OSError: it cannot be looked at.
     """
     _refuse_address(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SubmissionError(f"{folder} holds something else; write a folder that is not there yet")
+    above = next(path for path in folder.absolute().parents if path.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK)):
+        raise SubmissionError(f"{folder} cannot be made, for nothing can be written into {above}; write another folder")
 
 
 def _refuse_address(folder: Path) -> None:
     scheme = folder.parts[0] if folder.parts else ""
     if scheme.endswith(":"):
-        raise SubmissionError(f"{scheme}//... is not supported: a savepoint is a folder of this machine; write its path")
+        raise SubmissionError(
+            f"{scheme}//... is not supported: a savepoint is a folder of this machine; write its path"
+        )
 
 
 def write_savepoint(

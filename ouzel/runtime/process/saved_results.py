@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
+from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.records import pack_record, records_in, to_bytes, to_frame
 from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.process import kept_parts as parts
@@ -22,12 +23,17 @@ def results_at(epoch: int, folder: Path, now: Path | None) -> Iterator[pl.DataFr
         epoch: what comes after its mark is left out.
         folder: with a folder for each run.
         now: that of the run that the epoch is of; None if it has no result. Former runs are there to their ends.
+
+    Raises:
+        StateError: it is not known any more how the result was.
     """
     for task in sorted(folder.glob("*/task-*")):
         known = kept_parts_of(task)
         folds = [place for place, part in enumerate(known) if part.is_fold]
         known = known[folds[-1] if folds else 0 :]
         end = _find_mark(epoch, known) if task.parent == now else None
+        if known and task.parent == now and end is None:
+            raise StateError(f"the result in {task} has gone on since epoch {epoch}, and is not known as it was then")
         for part in known:
             for record in records_in(part.path):
                 is_before = end is None or part.is_fold or Spot(part.number, record.end) <= end
@@ -36,7 +42,7 @@ def results_at(epoch: int, folder: Path, now: Path | None) -> Iterator[pl.DataFr
 
 
 def _find_mark(epoch: int, known: Sequence[KeptPart]) -> Spot | None:
-    """Where the mark of an epoch is; None if there is none, for nothing has come after it."""
+    """Where the mark of an epoch is; None if there is none."""
     spot: Spot | None = None
     for part in known:
         for record in records_in(part.path):

@@ -280,10 +280,12 @@ def make_link(home: Path) -> Path:
 
 
 def _forget_processes(home: Path, job: RunDescription) -> None:
-    """Note that no process of the run lives: after a reboot another may have its id and even its time of start.
+    """Note that no process of the run lives, unless none ever did: after a reboot another may have its id and even its time of start.
 
     Tasks that an update has added count as started before, for their components were: what they read and write is there already.
     """
+    if not any((home / f"container-{container}").is_dir() for container in job.containers):
+        return
     tables = {container: ProcessTable(home / f"container-{container}") for container in job.containers}
     for table in tables.values():
         table.read()

@@ -14,6 +14,7 @@ from ouzel.compiler.catalog import SECRETS
 from ouzel.compiler.plan import scans_in
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, OuzelError, QueryError, SubmissionError, TopologyError
+from ouzel.planner.epochs import check_path
 from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
@@ -153,8 +154,9 @@ def check_can_be_kept(topology: Topology) -> None:
     """See that a topology can be kept.
 
     Raises:
-        NotSupported: its state manager is another one than the files in OUZEL_HOME.
+        NotSupported: its state manager is another one than the files in OUZEL_HOME, or its epochs cannot be where it says.
     """
+    check_path(topology.settings)
     manager = topology.settings.state_manager
     if manager != "local":
         raise NotSupported(

@@ -21,7 +21,7 @@ from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted, Verb
 
 
 def stop_with_savepoint(registry: Registry, name: str, folder: Path) -> Savepoint:
-    """Stop a topology with a last epoch, and copy that into a folder; of one that is stopped the newest epoch is copied.
+    """Stop a topology with a last epoch, and copy that into a folder; of one that is stopped its newest epoch is copied.
 
     Raises:
         SubmissionError: it cannot be stopped so, and is as it was.
@@ -87,15 +87,14 @@ def _save(registry: Registry, record: Submitted, store: CheckpointStore, folder:
     """Make the savepoint of a topology that does not run.
 
     Raises:
-        StateError: none of its epochs can be used.
+        StateError: its newest epoch cannot be used.
         OSError: there is no room.
     """
     topology = registry.folder(record.name)
     job = topology.load(record.run)
-    manifest, problems = store.newest(revision=job.revision)
-    if manifest is None:
-        raise StateError("; ".join(problems) or f"{store.folder} holds no epoch")
-    epoch = manifest.epoch
+    epoch = max(store.epochs(), default=0)
+    if not epoch or store.manifest(epoch).revision != job.revision:
+        raise StateError("no epoch is kept of the query that it has now")
 
     def add(fresh: Path) -> tuple[str, ...]:
         write_program(fresh, topology.run(job.id), job.revision, registry.home)
