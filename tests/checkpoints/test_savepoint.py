@@ -80,7 +80,8 @@ def test_each_file_that_is_missing_or_damaged_is_named(store: CheckpointStore) -
         content = path.read_bytes()
         for harm in (b"", content[:-1], bytes([content[0] ^ 1]) + content[1:], None):
             path.unlink() if harm is None else path.write_bytes(harm)
-            assert str(path) in _told(made.folder), name
+            is_manifest_gone = harm is None and name.startswith("epochs/")
+            assert ("monday holds no epoch 2" if is_manifest_gone else str(path)) in _told(made.folder), name
             path.write_bytes(content)
     assert Savepoint(made.folder).verify() == []
 

@@ -149,8 +149,8 @@ def write_savepoint(
         SubmissionError: the folder holds something.
         OSError: it cannot be written.
     """
-    folder = folder.absolute()
     check_is_free(folder)
+    folder = folder.absolute()
     if problems := store.verify(epoch):
         raise StateError(f"epoch {epoch} cannot be copied: {problems[0]}")
     manifest = store.manifest(epoch)
