@@ -33,7 +33,7 @@ COUNT = f"{TABLE}SELECT word, COUNT(*) AS n FROM lines GROUP BY word EMIT CHANGE
 ROWS = 6_000
 VISITS = f"""
 CREATE TABLE clicks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
-  'connector' = 'datagen', 'rows' = '{ROWS}', 'rate' = '400', 'partitions' = '2', 'fields.n.kind' = 'sequence',
+  'connector' = 'datagen', 'rows' = '{ROWS}', 'rate' = '300', 'partitions' = '2', 'fields.n.kind' = 'sequence',
   'fields.ts.kind' = 'sequence', 'fields.ts.start' = '2026-01-01 00:00:00', 'fields.ts.step' = '10');
 """
 WINDOWS = f"""{VISITS}SELECT window_end, n % 4 AS page, COUNT(*) AS visits, SUM(n) AS total
