@@ -24,7 +24,7 @@ DeliveryOption = Annotated[
 Parallelism = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]")
 ]
-From = Annotated[
+FromSavepoint = Annotated[
     Path | None,
     typer.Option(
         "--from",

@@ -19,7 +19,7 @@ from ouzel.cli.choices import (
     Debug,
     DeliveryOption,
     Engine,
-    From,
+    FromSavepoint,
     Master,
     Parallelism,
     ResultFormat,
@@ -99,7 +99,7 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Submit it under its own name, as `ouzel submit` does.")
     ] = False,
-    origin: From = None,
+    origin: FromSavepoint = None,
     allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     master: Master = None,

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from ouzel.cli.choices import AllowStateLoss, Debug, DeliveryOption, From, Parallelism, ResultFormat, Set, pairs
+from ouzel.cli.choices import (
+    AllowStateLoss,
+    Debug,
+    DeliveryOption,
+    FromSavepoint,
+    Parallelism,
+    ResultFormat,
+    Set,
+    pairs,
+)
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
@@ -57,7 +66,7 @@ def _submit(
     ] = "",
     delivery: DeliveryOption = None,
     parallelism: Parallelism = None,
-    origin: From = None,
+    origin: FromSavepoint = None,
     allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     debug: Debug = False,

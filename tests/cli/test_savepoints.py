@@ -115,7 +115,8 @@ def stopped(place: Place, request: pytest.FixtureRequest) -> tuple[Path, str]:
     query, oracle = ANSWERS[request.param]
     file = write(place, query, "asked.sql")
     place.told("submit", file)
-    wait_until(lambda: place.rows("asked"))
+    with ouzel.attach("asked") as handle:
+        wait_until(lambda: handle.status().rows_in > ROWS // 10)
     place.told("stop", "asked", "--savepoint", place.root / "monday")
     return file, oracle
 
