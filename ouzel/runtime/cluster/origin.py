@@ -13,7 +13,7 @@ from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.fork import share_file
 from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.fresh_file import make_folder
-from ouzel.runtime.checkpoints.manifest import BEFORE_FIRST
+from ouzel.runtime.checkpoints.manifest import BEFORE_FIRST, Manifest
 from ouzel.runtime.checkpoints.names import TASKS
 from ouzel.runtime.checkpoints.savepoint import NOTES, RESULTS, Savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -92,7 +92,8 @@ class Origin:
         make_folder(store.folder / TASKS)
         for name in {file.name for file in manifest.files}:
             share_file(self.savepoint.folder / name, store.folder / name)
-        store.complete(replace(manifest, topology=job.topology.name, revision=BEFORE_FIRST))
+        epoch, name = manifest.epoch, job.topology.name
+        store.complete(Manifest(epoch, name, manifest.seed, manifest.made_us, manifest.tasks, BEFORE_FIRST))
 
     def _copy_notes(self, job: RunDescription) -> None:
         had = Counter(files.component for files in self.savepoint.manifest.tasks)
