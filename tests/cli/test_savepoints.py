@@ -162,7 +162,7 @@ def test_what_does_not_fit_or_is_damaged_is_told_and_nothing_starts(place: Place
     cases = {
         ("--from", place.root / "tmp", file): (1, "is no savepoint; write a folder that `ouzel stop NAME --savepoint` has made"),
         ("--from", monday, foreign): (2, "the query reads no table that topology 'asked' read"),
-        ("--from", monday, other): (2, "for the state of 'aggregate_by_k' would be lost; add --allow-state-loss"),
+        ("--from", monday, other): (2, "for the state of 'aggregate_by_key' would be lost; add --allow-state-loss"),
         ("--from", monday, elsewhere): (2, "paths of the query start in"),
         ("--from", monday, file, "--set", "checkpoint.interval.ms=0"): (2, "keeps no epochs in which it could go on from a savepoint"),
         (file, "--allow-state-loss"): (2, "write --from DIR"),
