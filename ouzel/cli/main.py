@@ -32,7 +32,6 @@ from ouzel.cli.reconcile import reconcile
 from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
 from ouzel.descriptors import open_standard_streams
-from ouzel.errors import QueryError
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
 
@@ -57,6 +56,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
+    ),
+]
 RecordOption = Annotated[
     Path | None,
     typer.Option(metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."),
@@ -84,12 +89,7 @@ def options(
 def run(
     file: QueryArgument = None,
     execute: Execute = [],  # noqa: B006 (typer's way to say that there may be none)
-    engine: Annotated[
-        Engine,
-        typer.Option(
-            help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
-        ),
-    ] = Engine.HERON,
+    engine: EngineOption = Engine.HERON,
     delivery: DeliveryOption = None,
     parallelism: Parallelism = None,
     form: Annotated[
@@ -114,10 +114,8 @@ def run(
     with report_errors(debug):
         given = _settings(settings, delivery, parallelism)
         spark_settings = pairs(conf, "--conf")
-        _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record)
+        _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record, origin)
         refuse_without_from(origin, allow_state_loss)
-        if origin and (engine is not Engine.HERON or record):
-            raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--from")
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
@@ -128,12 +126,7 @@ def run(
             with interruptible():
                 submit_query(job, origin=origin, allow_state_loss=allow_state_loss)
             return
-        if job.program.reconciles:
-            if origin:
-                raise QueryError(
-                    "a run that goes on from a savepoint has no record to RECONCILE",
-                    instead="leave out --from, or RECONCILE",
-                )
+        if job.program.reconciles and not origin:
             from ouzel.cli.comparing import Request, run_and_reconcile
 
             request = Request(query, engine, record, pairs=tuple(given))
@@ -193,11 +186,13 @@ for _name, _command in COMMANDS.items():
 app.add_typer(checkpoint)
 
 
-def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None) -> None:
+def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: Path | None) -> None:
     if engine is not Engine.SPARK and for_spark:
         raise typer.BadParameter("it is for Spark; write --engine spark", param_hint=for_spark)
     if detach and (engine is not Engine.HERON or record):
         raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--detach")
+    if origin and (engine is not Engine.HERON or record):
+        raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--from")
 
 
 def _settings(settings: list[str], delivery: Delivery | None, parallelism: int | None) -> list[tuple[str, str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ouzel.errors import QueryError
+
 if TYPE_CHECKING:
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
     from ouzel.savepoints import PlannedStart
@@ -43,6 +45,10 @@ def plan_from(job: Job, origin: Path, allow_state_loss: bool) -> PlannedStart:
     """
     from ouzel.savepoints import plan_start
 
+    if job.program.reconciles:
+        raise QueryError(
+            "what goes on from a savepoint has no record to RECONCILE", instead="leave out --from, or RECONCILE"
+        )
     planned = plan_start(job, origin)
     typer.echo(planned.text, err=True)
     if not allow_state_loss:
