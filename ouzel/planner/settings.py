@@ -110,6 +110,8 @@ class Settings:
         hang_timeout_ms: a process silent for so long is killed and started again, and so is one that computes three times as long without
             any progress; time in which it waits for a core does not count.
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
+        topology_master_standby: `true` has a second topology master wait to take over as soon as the first one dies or hangs; `false`
+            has the first one started again. See docs/operations.md#a-standby-topology-master.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
         checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
@@ -146,6 +148,7 @@ class Settings:
     heartbeat_ms: int = 500
     hang_timeout_ms: int = 10_000
     state_manager: str = "local"
+    topology_master_standby: bool = False
     trigger_ms: int = 0
     trigger_rows: int = 1_000_000
     checkpoint_interval_ms: int = UNSET
@@ -206,6 +209,8 @@ def setting_docs() -> list[tuple[str, str, str]]:
 def shown_setting(settings: Settings, field: str) -> str:
     """The value of a setting, as SET has it."""
     value = getattr(settings, field)
+    if isinstance(value, bool):
+        return str(value).lower()
     return "" if value == UNSET else str(getattr(value, "value", value))
 
 
@@ -240,14 +245,16 @@ MAY_BE_ZERO = frozenset(
 
 def _parse(key: str, value: str, kind: type[Any]) -> Any:
     try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
         if issubclass(kind, Enum):
             return kind(value.lower().replace("_", "-"))
         parsed = kind(value)
         if kind is not str and parsed < (0 if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else 1):
             raise ValueError
         return parsed
-    except ValueError:
+    except (ValueError, KeyError):
         least = "" if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else " of at least 1"
-        numbers = {int: f"a whole number{least}", float: f"a number{least}"}
+        numbers = {int: f"a whole number{least}", float: f"a number{least}", bool: "true or false"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
         raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}", about=("SET", key)) from None

@@ -58,6 +58,7 @@ class Manifest:
         made_us: when all was written, in microseconds since 1970, UTC.
         tasks: every task of the topology.
         revision: how often the topology had been updated.
+        leadership: of the topology master that has completed it; 0 if none has.
     """
 
     epoch: int
@@ -66,6 +67,7 @@ class Manifest:
     made_us: int
     tasks: tuple[TaskFiles, ...]
     revision: int = 0
+    leadership: int = 0
 
     @property
     def files(self) -> list[TaskFile]:

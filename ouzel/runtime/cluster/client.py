@@ -287,7 +287,7 @@ class HeronHandle(RowIteration):
             if message is None:
                 if self._unheard.look(now_ms()):
                     self._unheard.see(self._master_usage())
-                if self._must_look_up():
+                if self._must_look_up() or (address is not None and self._finder.has_moved(address)):
                     break
                 continue
             self._unheard.on_heard()
@@ -310,9 +310,10 @@ class HeronHandle(RowIteration):
         table = ProcessTable(self._job.container(MASTER_CONTAINER))
         with contextlib.suppress(OSError):
             table.read()
-            if (pidfd := table.find_running("topology-master")) is not None:
+            name = self._finder.process
+            if (pidfd := table.find_running(name)) is not None:
                 os.close(pidfd)
-                return read_usage(table.entries["topology-master"].pid)
+                return read_usage(table.entries[name].pid)
         return None
 
     def _is_cut_short(self) -> bool:

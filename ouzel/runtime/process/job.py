@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from ouzel.runtime.checkpoints.former import Former
 
 MASTER_CONTAINER = 0
+MASTERS = ("topology-master", "topology-master-2")
+"""The processes of that container: one leads, and the second one is there if the topology has a standby. Their order is that of their slots
+in the heartbeats."""
+
 _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
 KEY, PROGRAM = "key", "program"

@@ -22,6 +22,14 @@ _LIMITS = 4
 """A topology master may take so many times the hang timeout for a report: by then one that hangs has long been killed."""
 
 
+_LOOK_S = 0.2
+"""How often it is looked whether a topology master that takes so long for a report still leads."""
+
+
+class _Moved(Exception):
+    """Another topology master leads."""
+
+
 class MetricsManager:
     """Receives reports, and hands on what its machine says."""
 
@@ -32,6 +40,7 @@ class MetricsManager:
         self._table = ProcessTable(job.container(container))
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._channel: grpc.Channel | None = None
+        self._address = ""
         self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
 
@@ -63,33 +72,43 @@ class MetricsManager:
             self._table.read()
             for message in self._machine.messages(self._table, now_ms()):
                 self._hand_on(channel, message)
-        except grpc.RpcError as error:
+        except (grpc.RpcError, _Moved) as error:
             print(f"the topology master did not take a report: {error}", file=sys.stderr)
-            channel.close()
-            self._channel = None
+            self._hang_up()
 
     def _hand_on(self, channel: grpc.Channel, message: wire_pb2.ContainerReport) -> None:
         """Wait until the topology master has it: one that is slow is told nothing twice, one that hangs is killed, which ends the call.
 
         Raises:
             grpc.RpcError: it does not take it.
+            _Moved: it has not answered, and another leads by now.
         """
         limit_s = _LIMITS * self._job.topology.settings.hang_timeout_ms / 1e3
         call = TopologyMasterStub(channel).Publish.future(message, timeout=limit_s, metadata=self._job.credentials)
         taken = False
         while not taken:
             with contextlib.suppress(grpc.FutureTimeoutError):
-                call.result(self._patience_s)
+                call.result(min(self._patience_s, _LOOK_S))
                 taken = True
             self._life.beat()
+            if not taken and self._finder.has_moved(self._address):
+                call.cancel()
+                raise _Moved("another leads now")
 
     def _to_master(self) -> grpc.Channel | None:
+        if self._channel is not None and self._finder.has_moved(self._address):
+            self._hang_up()
         if self._channel is None:
             address = self._finder.find(self._patience_s)
             if address is not None:
                 self._machine.on_new_master()
-                self._channel = grpc.insecure_channel(address)
+                self._channel, self._address = grpc.insecure_channel(address), address
         return self._channel
+
+    def _hang_up(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
 
 
 def run_metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:

@@ -16,6 +16,7 @@ from typing import Any, cast
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
 from ouzel.errors import StateError
+from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
 from ouzel.runtime.process.epochs import read_generation, write_generation
 from ouzel.runtime.process.job import (
@@ -146,7 +147,7 @@ class TopologyFolder:
     def execution_state(self, run: str) -> bytes | None:
         """What the topology master of a run has stored."""
         state = self.run(run) / "state"
-        return LocalState(state).get(f"/executionstate/{run}") if state.is_dir() else None
+        return read_fenced(LocalState(state), f"/executionstate/{run}") if state.is_dir() else None
 
     def begin_run(self, name: str, start: int) -> RunDescription:
         """A job directory for a run that begins anew; its description.
@@ -209,7 +210,7 @@ class TopologyFolder:
 
     def pause(self, run: str) -> None:
         """Have a run begin paused."""
-        LocalState(self.run(run) / "state").put(f"/executionstate/{run}", b"paused 1")
+        write_fenced(LocalState(self.run(run) / "state"), f"/executionstate/{run}", b"paused 1")
 
     def _describe(self, job: RunDescription) -> RunDescription:
         """The description as it is signed for a start, with a link that sockets have room below."""

@@ -10,7 +10,8 @@ Invariants:
 - All tasks go on from snapshots of one pause. Each has a generation, which grows with every going back, and is on every frame; a task takes
   no frame of another generation than its own.
 - A generation is stored before it is announced: a task that starts again finds it there.
-- The number of an epoch is never used twice, not even when it was abandoned.
+- The number of an epoch is never used twice, not even when it was abandoned. A topology master that was deposed may have begun one of which
+  nobody has told its successor yet. So a snapshot counts only for the leadership that asked for it.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class EpochsMachine:
         started_from: the generation of the topology, as it is stored.
         kept: the newest epoch that is kept.
         publishes: whether the topology may end only when all is published: then the last epoch is tried until it is kept.
+        leadership: of the topology master whose machine this is.
     """
 
     def __init__(
@@ -100,7 +102,9 @@ class EpochsMachine:
         started_from: Generation = Generation(),
         kept: int = 0,
         publishes: bool = False,
+        leadership: int = 0,
     ) -> None:
+        self._leadership = leadership
         self.is_on = interval_ms > 0
         self.generation, self.restore = started_from
         self.kept = kept
@@ -135,6 +139,8 @@ class EpochsMachine:
         if report.needs_restore and report.generation == self.generation:
             self.lost = f"task {report.task} ({report.component}) was started again, without what it kept"
             self._move(Phase.GOING_BACK)
+        if self.phase in (Phase.DRAINING, Phase.WRITING) and self._took_for_another(report):
+            self._give_up(f"task {report.task} has taken a snapshot for a topology master before this one")
         if self.phase is Phase.WRITING and not self._have_taken:
             self._give_up(f"task {report.task} was started again before its snapshot was written")
 
@@ -212,6 +218,9 @@ class EpochsMachine:
     def _on_not_written(self, report: wire_pb2.TaskReport) -> None:
         if report.saved.epoch == self.number and self.phase in (Phase.DRAINING, Phase.WRITING):
             self._give_up(report.epoch_failed)
+
+    def _took_for_another(self, report: wire_pb2.TaskReport) -> bool:
+        return report.taken >= self.number and report.taken_by != self._leadership
 
     @property
     def _have_taken(self) -> bool:

@@ -66,6 +66,7 @@ class TopologyMasterMachine:
         execution_state: what the topology master before this one had stored; empty if there was none.
         started_from: the generation that is stored, and the epoch that it went on from.
         kept: the newest epoch that is kept.
+        leadership: the number of this topology master's leadership; its plans carry it.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class TopologyMasterMachine:
         execution_state: bytes = b"",
         started_from: Generation = Generation(),
         kept: int = 0,
+        leadership: int = 0,
     ) -> None:
         settings = placement.topology.settings
         self._containers, self._sinks = placement.containers, placement.sinks()
@@ -88,8 +90,9 @@ class TopologyMasterMachine:
         self._publishes = settings.delivery.publishes
         self._is_over = False
         self.epochs = EpochsMachine(
-            settings.checkpoint_interval_ms, self._everyone, started_from, kept, self._publishes
+            settings.checkpoint_interval_ms, self._everyone, started_from, kept, self._publishes, leadership
         )
+        self._leadership = leadership
         self.state = RunState.STARTING
         self.reason = ""
 
@@ -211,6 +214,7 @@ class TopologyMasterMachine:
             generation=epochs.generation,
             restore=epochs.restore,
             kept=epochs.kept,
+            leadership=self._leadership,
         )
 
     @property
