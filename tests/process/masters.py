@@ -213,16 +213,16 @@ class World:
         """Something happens."""
         self.now_ms += STEP_MS
         chance = self.random.random()
-        if len(self.masters) < 2 or (chance < 0.01 and len(self.masters) < 4):
+        if len(self.masters) < 2 or (chance < 0.005 and len(self.masters) < 4):
             self.start()
-        elif chance < 0.03:
+        elif chance < 0.008:
             self._run(self.random.choice(self.masters), kills=True)
-        elif chance < 0.06:
+        elif chance < 0.02:
             master = self.random.choice(self.masters)
             master.is_stopped = not master.is_stopped
-        elif chance < 0.065:
+        elif chance < 0.025:
             self.is_away = not self.is_away
-        elif chance < 0.3:
+        elif chance < 0.2:
             self._deliver()
         elif awake := [one for one in self.masters if not one.is_stopped]:
             self._run(self.random.choice(awake))
@@ -241,7 +241,9 @@ class World:
 
     def check_request(self, found: int) -> None:
         """A new leader has found this request: nothing that was answered is forgotten."""
-        assert found >= self.answered, f"request {self.answered} was answered, and {found} is what the next leader found"
+        assert found >= self.answered, (
+            f"request {self.answered} was answered, and {found} is what the next leader found"
+        )
 
     def _run(self, master: Master, *, kills: bool = False) -> None:
         master.is_killed |= kills
@@ -266,8 +268,9 @@ class World:
         self.leaderships.add(order.leadership)
         number, restore = order.generation
         if number > before.generation.number:
+            is_first = number not in self.restores  # a task may hear late of a generation in which another has published
             assert self.restores.setdefault(number, restore) == restore, f"two leaders gave generation {number}"
-            assert restore >= self.published, f"epoch {self.published} is published, and all go back to {restore}"
+            assert not is_first or restore >= self.published, f"{self.published} is published, all go back to {restore}"
         if order.kept > self.published:
             store = CheckpointStore(self.job.checkpoints)
             assert not store._is_void(order.kept), f"epoch {order.kept} is published, and does not count"
@@ -297,7 +300,7 @@ def taking_turns(world: World) -> Iterator[None]:
         yield
 
 
-def play(folder: Path, seed: int, steps: int = 1_500) -> World:
+def play(folder: Path, seed: int, steps: int = 4_000) -> World:
     """A world that has run from this seed, in which all that is to hold did."""
     world = World(folder, seed)
     with taking_turns(world):

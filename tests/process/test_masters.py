@@ -9,10 +9,9 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.leaders import Leaders
 from ouzel.runtime.checkpoints.store import CheckpointStore
-from ouzel.runtime.cluster.state import fenced
 from ouzel.runtime.protocol.cluster.leadership import Fence
 from tests.effort import seeds
-from tests.process.masters import World, play
+from tests.process.masters import play
 
 PLANTED_SEEDS = 200
 

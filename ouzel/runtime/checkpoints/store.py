@@ -63,9 +63,11 @@ class CheckpointStore:
         """A topology master begins to lead: what earlier ones complete from now on does not count. The newest epoch that does, or 0.
 
         Raises:
+            Deposed: a later one has begun.
             OSError: the folder cannot be read or written.
         """
         self._leaders.begin(leadership)
+        self._leaders.check_leads(leadership)
         found = [epoch for epoch in self.epochs() if not self._is_void(epoch)]
         self._leaders.settle(leadership, found)
         return max(found, default=0)

@@ -15,7 +15,6 @@ from ouzel.connectors.writing import InstantWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
@@ -23,6 +22,7 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
 from ouzel.runtime.process.offset_writer import OffsetWriter
 from ouzel.runtime.process.pasts import Pasts
+from ouzel.runtime.process.patience import await_state, beating
 from ouzel.runtime.process.reporter import Reporter
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.starting import StartWatch
@@ -408,8 +408,9 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     sys.setswitchinterval(_SWITCH_S)
     here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
-    state = open_state(settings.state_manager, job.home)
-    epochs = TaskEpochs(job, container, task, state) if settings.has_epochs else None
+    beat_s = settings.heartbeat_ms / 2e3
+    state = beating(life, beat_s, lambda: await_state(job))
+    epochs = beating(life, beat_s, lambda: TaskEpochs(job, container, task, state)) if settings.has_epochs else None
     pasts = Pasts(job, container, task, state, epochs)
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 

@@ -7,22 +7,19 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from threading import Thread
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads
 from ouzel.runtime.process.job import MASTER_CONTAINER, MASTERS, RunDescription
-from ouzel.runtime.process.life import Heartbeats, Life, now_ms, start_time
+from ouzel.runtime.process.life import Heartbeats, now_ms, start_time
+from ouzel.runtime.process.patience import patiently
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.leadership import Candidate, Deposed, Leader
 
-T = TypeVar("T")
-
 _LOOK_S = 0.05
 _SUCCESSOR_S = 0.2
-_AGAIN_S = 0.5
 
 
 class MasterNote(NamedTuple):
@@ -56,45 +53,6 @@ class MasterNote(NamedTuple):
 def leader_path(job: str) -> str:
     """Where the leadership of a topology stands in the state manager."""
     return f"/tmanagers/{job}"
-
-
-def beating(life: Life, beat_s: float, work: Callable[[], T]) -> T:
-    """What `work` gives, which may wait for long: this process shows life meanwhile."""
-    done: list[T] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:
-            failed.append(error)
-
-    thread = Thread(target=run, name="waits", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        life.beat()
-        thread.join(beat_s)
-    if failed:
-        raise failed[0]
-    return done[0]
-
-
-def patiently(work: Callable[[], T], what: str) -> T:
-    """What `work` gives as soon as the state manager answers; why it does not is said once."""
-    told = ""
-    while True:
-        try:
-            return work()
-        except Exception as error:  # of the disk, or of the state manager's client
-            if str(error) != told:
-                told = str(error)
-                print(f"{what} is tried again: {error}", file=sys.stderr)
-            time.sleep(_AGAIN_S)
-
-
-def await_state(job: RunDescription) -> StateManager:
-    """A connection to the state manager, which was there when the topology was started, as soon as it is there again."""
-    return patiently(lambda: open_state(job.topology.settings.state_manager, job.home), "the state manager")
 
 
 class Campaigner:

@@ -26,14 +26,12 @@ from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
 from ouzel.runtime.process.leading import (
     Campaigner,
     MasterNote,
-    await_state,
-    beating,
     end_deposed,
     leader_path,
-    patiently,
     watch_successors,
 )
 from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.patience import await_state, beating, patiently
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
 from ouzel.runtime.protocol.cluster.leadership import Deposed

@@ -226,3 +226,19 @@ def test_whatever_comes_in_whatever_order_an_epoch_is_kept_only_of_one_pause_and
                 machine.on_found(Generation(number, machine.kept))
     assert machine.kept > 0
     assert machine.generation > 0
+
+
+def test_a_snapshot_for_a_topology_master_before_this_one_gives_up_the_epoch_and_its_number() -> None:
+    """The deposed one had begun epoch 1, and nobody had told its successor: of two pauses one snapshot each would be one epoch."""
+    machine = begun(epochs(leadership=2))
+    say(machine, 1, taken=1, taken_by=1)
+    assert machine.phase is Phase.IDLE
+    assert machine.take_problem() == (
+        "epoch 1 is not kept: task 1 has taken a snapshot for a topology master before this one"
+    )
+    assert machine.on_tick(1_010, True, 8)
+    assert machine.on_tick(3_000, True, 9)
+    assert machine.number == 2
+    say(machine, 1, 2, 3, taken=2, taken_by=2)
+    assert machine.on_tick(3_010, True, 10)
+    assert machine.phase is Phase.WRITING

@@ -9,8 +9,10 @@ it gets its name, by a link, which fails if there is one of this name. So of two
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import secrets
 import shutil
 import time
 from pathlib import Path
@@ -79,11 +81,12 @@ class LocalState:
         if before is not None and before.is_held and before.number != deposing:
             return None
         number = before.number + 1 if before is not None else 1
-        fresh = folder / f".{number}.{os.getpid()}"
-        descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        fresh = folder / f".{secrets.token_hex(8)}"
+        descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.write(descriptor, data)
+            if os.write(descriptor, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(fresh))
             os.fsync(descriptor)
             os.link(fresh, folder / str(number))
         except BaseException as error:

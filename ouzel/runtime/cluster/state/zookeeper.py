@@ -7,7 +7,6 @@ one transaction, which fails if another has begun a leadership since.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +34,6 @@ class ZooKeeperState:
         self._held: dict[str, bytes] = {}
         self._led: dict[str, bytes] = {}
         self._was_lost = False
-        self._may_lead_s = 0.0
         self._client.add_listener(self._listen)
         try:
             self._client.start(_CONNECT_S)
@@ -75,15 +73,16 @@ class ZooKeeperState:
         return True
 
     def lead(self, path: str, data: bytes, deposing: int = 0) -> int | None:
-        """See StateManager. Who has just lost its own session leaves the others of the same outage time to come back."""
+        """See StateManager."""
         node = _ROOT + path
         self._retry(self._client.ensure_path, node)
         stored, version, is_held = self._read_led(node)
         before = _parse_leadership(stored)
         if before is not None and before[1] == data and self._is_mine(path + _HOLDER):
-            return before[0]  # an earlier try got through although its answer did not
+            self._led[path] = stored  # an earlier try got through although its answer did not
+            return before[0]
         number = before[0] if before is not None else 0
-        if (is_held or time.monotonic() < self._may_lead_s) and number != deposing:
+        if is_held and number != deposing:
             return None
         fresh = b"%d %b" % (number + 1, data)
         began = self._commit(node, lambda change: change.set_data(node, fresh, version=version), replaces=is_held)
@@ -165,7 +164,6 @@ class ZooKeeperState:
             self._was_lost = True
         elif state == KazooState.CONNECTED and self._was_lost:
             self._was_lost = False
-            self._may_lead_s = time.monotonic() + _SESSION_S
             self._client.handler.spawn(self._hold_again)
 
     def _hold_again(self) -> None:

@@ -18,7 +18,7 @@ from ouzel.runtime.protocol.cluster.starvation import Usage
 from ouzel.runtime.protocol.unheard import Unheard
 
 HANG = 0.5
-"""A leader is deposed when it has shown no life for this share of the hang timeout: that is no harm to one that lives."""
+"""A leader is deposed when it has shown no life for this share of the hang timeout; its executor kills it later, if it is still silent."""
 
 
 class Deposed(TopologyError):
@@ -59,9 +59,9 @@ class Leader:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Instruction: try to begin a leadership, and end that of number `deposing`, if it is not 0."""
+    """Instruction: try to begin a leadership, and end that of number `deposing`."""
 
-    deposing: int = 0
+    deposing: int
 
 
 class Candidate:
@@ -75,14 +75,15 @@ class Candidate:
         """Whether `on_usage` is to be told what the leader had of the CPU."""
 
     def on_look(self, leader: Leader, now_ms: float) -> Campaign | None:
-        """Who leads now; whether to try to lead."""
-        if (leader.number, leader.beat_ms) != (self._seen.number, self._seen.beat_ms):
+        """Who leads now; whether to try to lead.
+
+        A leader that is there and shows life may have lost its hold with its connection: it has as long as one that hangs to come back.
+        """
+        if leader.number != self._seen.number or (leader.is_held and leader.beat_ms != self._seen.beat_ms):
             self._silence.on_heard()
         self._seen = leader
         self.asks_for_usage = self._silence.look(now_ms) and leader.is_held and leader.runs
-        if not leader.is_held:
-            return Campaign()
-        if not leader.runs or self._silence.is_over:
+        if not leader.number or not leader.runs or self._silence.is_over:
             return Campaign(leader.number)
         return None
 
