@@ -268,7 +268,9 @@ class World:
         self.leaderships.add(order.leadership)
         number, restore = order.generation
         if number > before.generation.number:
-            is_first = number not in self.restores  # a task may hear late of a generation in which another has published
+            is_first = (
+                number not in self.restores
+            )  # a task may hear late of a generation in which another has published
             assert self.restores.setdefault(number, restore) == restore, f"two leaders gave generation {number}"
             assert not is_first or restore >= self.published, f"{self.published} is published, all go back to {restore}"
         if order.kept > self.published:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,9 @@ PLANTED = (
 
 
 @pytest.mark.parametrize("plant", PLANTED)
-def test_a_fence_that_is_missing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant) -> None:  # type: ignore[no-untyped-def]
+def test_a_fence_that_is_missing_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
+) -> None:
     plant(monkeypatch)
     for seed in range(PLANTED_SEEDS):
         try:

@@ -105,7 +105,9 @@ def test_a_held_node_goes_with_its_process(connect: Open, setting: str, tmp_path
     assert state.hold("/tmanagers/t", b"mine")
 
 
-def test_of_two_one_leads_until_its_connection_ends_and_numbers_grow(connect: Open, setting: str, tmp_path: Path) -> None:
+def test_of_two_one_leads_until_its_connection_ends_and_numbers_grow(
+    connect: Open, setting: str, tmp_path: Path
+) -> None:
     one, other = open_state(setting, tmp_path), connect()
     assert other.leadership("/tmanagers/t") is None
     assert one.lead("/tmanagers/t", b"one") == 1
@@ -125,7 +127,10 @@ def test_a_leader_may_be_deposed_though_it_lives_but_only_by_who_names_its_numbe
 
 
 def test_a_leadership_goes_with_its_process(connect: Open, setting: str, tmp_path: Path) -> None:
-    state, code = connect(), HOLD.replace('state.hold("/tmanagers/t", b"there")', 'state.lead("/tmanagers/t", b"there")')
+    state, code = (
+        connect(),
+        HOLD.replace('state.hold("/tmanagers/t", b"there")', 'state.lead("/tmanagers/t", b"there")'),
+    )
     holder = subprocess.Popen([sys.executable, "-c", code, setting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "1\n"

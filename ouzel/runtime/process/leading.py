@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from threading import Thread
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads
@@ -85,7 +85,7 @@ class Campaigner:
         return self._state.lead(self._path, self._note.data(), campaign.deposing)
 
 
-def end_deposed(error: Deposed) -> None:
+def end_deposed(error: Deposed) -> NoReturn:
     """End this process, which leads no more; its executor starts it again, and then it is the one that waits."""
     print(error, file=sys.stderr)
     sys.stderr.flush()
