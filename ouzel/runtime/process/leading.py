@@ -18,7 +18,7 @@ from ouzel.runtime.process.patience import patiently
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.leadership import Candidate, Deposed, Leader
 
-_LOOK_S = 0.05
+_LOOK_S = 0.1
 _SUCCESSOR_S = 0.2
 
 

@@ -18,7 +18,7 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _RETRY_S, _LOOK_S, _LOOK_MOST_S, _LOOKS_GROW = 0.05, 0.01, 0.1, 1.2
-_MOVED_S = 0.2
+_MOVED_S = 0.5
 
 
 def find_master(state: StateManager, job: str) -> MasterNote | None:
