@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.names import LEADERS, epoch_name, epoch_of
 from ouzel.runtime.checkpoints.sealed import seal, unseal
@@ -66,8 +67,13 @@ class Leaders:
             OSError: the folder cannot be read.
             StateError: what the newest leadership found is damaged.
         """
-        newest = max(self._list(_FOUND), default=leadership)
-        return leadership == newest or epoch in unseal(self._path(newest, _FOUND), _VERSION)["epochs"]
+        while (newest := max(self._list(_FOUND), default=leadership)) != leadership:
+            try:
+                return epoch in unseal(self._path(newest, _FOUND), _VERSION)["epochs"]
+            except StateError:
+                if newest in self._list(_FOUND):  # else a new leadership has removed it
+                    raise
+        return True
 
     def _path(self, leadership: int, suffix: str) -> Path:
         return self._folder / f"{epoch_name(leadership)}{suffix}"

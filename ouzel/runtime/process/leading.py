@@ -61,6 +61,7 @@ class Campaigner:
     def __init__(self, job: RunDescription, state: StateManager, note: MasterNote) -> None:
         self._state, self._note, self._path = state, note, leader_path(job.id)
         self._candidate = Candidate(job.topology.settings.hang_timeout_ms)
+        self._has_standby = job.topology.settings.topology_master_standby
         self._heartbeats = Heartbeats(job.container(MASTER_CONTAINER) / "heartbeats")
 
     def campaign(self) -> int:
@@ -76,7 +77,8 @@ class Campaigner:
         if newest is not None:
             note = MasterNote.parse(newest.data)
             beat_ms, _ = self._heartbeats.last(MASTERS.index(note.name))
-            leader = Leader(newest.number, newest.is_held, note.runs, beat_ms)
+            had_standby = self._has_standby and note.name == self._note.name
+            leader = Leader(newest.number, newest.is_held, note.runs, beat_ms, had_standby)
         campaign = self._candidate.on_look(leader, now_ms())
         if newest is not None and self._candidate.asks_for_usage:
             self._candidate.on_usage(read_usage(note.pid))

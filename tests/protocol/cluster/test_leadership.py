@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ouzel.runtime.protocol.cluster.leadership import HANG, Campaign, Candidate, Fence, Leader
+from ouzel.runtime.protocol.cluster.leadership import DEFERRED_LOOKS, HANG, Campaign, Candidate, Fence, Leader
 from ouzel.runtime.protocol.cluster.starvation import Usage
 
 HANG_MS = 2_000.0
@@ -36,6 +36,12 @@ def test_it_waits_as_long_as_the_leader_shows_life() -> None:
 def test_a_leader_whose_process_is_gone_is_followed_at_once_whether_it_is_held_or_not() -> None:
     assert Candidate(HANG_MS).on_look(replace(LEADER, runs=False), 0.0) == Campaign(3)
     assert Candidate(HANG_MS).on_look(replace(LEADER, runs=False, is_held=False), 0.0) == Campaign(3)
+
+
+def test_who_led_and_was_started_again_lets_its_standby_go_first_but_not_for_ever() -> None:
+    candidate, former = Candidate(HANG_MS), replace(LEADER, runs=False, is_held=False, had_standby=True)
+    assert [candidate.on_look(former, 50.0 * look) for look in range(DEFERRED_LOOKS)] == [None] * DEFERRED_LOOKS
+    assert candidate.on_look(former, 1_000.0) == Campaign(3)
 
 
 def test_a_leader_that_is_silent_is_deposed() -> None:

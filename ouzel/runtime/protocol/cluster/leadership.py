@@ -20,6 +20,9 @@ from ouzel.runtime.protocol.unheard import Unheard
 HANG = 0.5
 """A leader is deposed when it has shown no life for this share of the hang timeout; its executor kills it later, if it is still silent."""
 
+DEFERRED_LOOKS = 10
+"""So often a topology master that has just died looks, and lets its standby go first."""
+
 
 class Deposed(TopologyError):
     """Another topology master leads."""
@@ -49,12 +52,14 @@ class Leader:
         is_held: whether the state manager counts it as lasting.
         runs: whether its process is there.
         beat_ms: its last sign of life, on the clock of the candidate.
+        had_standby: it was this candidate, before its process was started again, and another waited then.
     """
 
     number: int = 0
     is_held: bool = False
     runs: bool = True
     beat_ms: float = 0.0
+    had_standby: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Candidate:
 
     def __init__(self, hang_timeout_ms: float) -> None:
         self._limit_ms = HANG * hang_timeout_ms
-        self._seen = Leader()
+        self._seen, self._deferred = Leader(), 0
         self._silence = Unheard(self._limit_ms)
         self.asks_for_usage = False
         """Whether `on_usage` is to be told what the leader had of the CPU."""
@@ -83,9 +88,12 @@ class Candidate:
             self._silence.on_heard()
         self._seen = leader
         self.asks_for_usage = self._silence.look(now_ms) and leader.is_held and leader.runs
-        if not leader.number or not leader.runs or self._silence.is_over:
-            return Campaign(leader.number)
-        return None
+        if leader.number and leader.runs and not self._silence.is_over:
+            return None
+        if leader.had_standby and self._deferred < DEFERRED_LOOKS:
+            self._deferred += 1
+            return None
+        return Campaign(leader.number)
 
     def on_usage(self, usage: Usage | None) -> None:
         """What the leader had of the CPU since it was last looked at: a wait for a core is no silence."""
