@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import pytest
 
+from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state.fenced import check_leads, read_fenced, take_over, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
@@ -149,7 +150,7 @@ class Master(Thread):
         while True:
             try:
                 return work()
-            except OSError:
+            except (OSError, StateError):  # of a file that another leader has removed just then; see EpochKeeper._run
                 self.pause()
 
     def _announce(self) -> None:
