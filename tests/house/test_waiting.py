@@ -31,6 +31,7 @@ DEADLINES = {
     "tests/attack/__main__.py": "attacks go on for as long as was asked for",
     "tests/law/engines.py": "it waits for the end of a run, and tells the lack of one as an error of the run",
     "tests/process/test_life.py": "a process that beats until it is killed",
+    "tests/process/test_outages.py": "an outage lasts so long at least",
     "tests/process/topologies.py": "a spout that is slow on purpose",
 }
 """Which files compare the clock with a time, and why each does."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
-from ouzel.runtime.process.patience import patiently
+from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.cluster.epochs import Generation
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class TaskEpochs:
 
         self._job, self._task, self._path = job, task, job.container(container) / f"generation-{task.id}"
         self._store = CheckpointStore(job.checkpoints)
-        self.generation = patiently(lambda: read_generation(state, job.id), "to read the generation")
+        self.generation = when_it_answers(lambda: read_generation(state, job.id), "to read the generation")
         last = LastRun.read(self._path)
         self._begun = last.generation == self.generation.number
         self.needs_restore = last.keeps and self._begun

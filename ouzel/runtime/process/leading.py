@@ -14,7 +14,7 @@ from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads
 from ouzel.runtime.process.job import MASTER_CONTAINER, MASTERS, RunDescription
 from ouzel.runtime.process.life import Heartbeats, now_ms, start_time
-from ouzel.runtime.process.patience import patiently
+from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.leadership import Candidate, Deposed, Leader
 
@@ -66,7 +66,7 @@ class Campaigner:
 
     def campaign(self) -> int:
         """The number of the leadership, when it has begun."""
-        while (number := patiently(self._try_to_lead, "to lead")) is None:
+        while (number := when_it_answers(self._try_to_lead, "to lead")) is None:
             time.sleep(_LOOK_S)
         print(f"leadership {number} begins", file=sys.stderr)
         return number

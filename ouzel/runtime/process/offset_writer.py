@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from ouzel.runtime.cluster.state import StateManager
-from ouzel.runtime.process.patience import patiently
+from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.messages import Commit, Place
 
 _LAST_OFFSETS_S = 0.5
@@ -29,7 +29,7 @@ class OffsetWriter(Thread):
         self._noted: SimpleQueue[Commit | None] = SimpleQueue()
         self.kept: SimpleQueue[int] = SimpleQueue()
         self.problems: SimpleQueue[str] = SimpleQueue()
-        kept = patiently(lambda: state.get(path), "to read offsets")
+        kept = when_it_answers(lambda: state.get(path), "to read offsets")
         self.known = {name: Place(*place) for name, place in json.loads(kept or "{}").items()}
 
     def begin_with(self, places: Mapping[str, Place]) -> None:

@@ -39,7 +39,7 @@ def beating(life: Life, beat_s: float, work: Callable[[], T]) -> T:
     return done[0]
 
 
-def patiently(work: Callable[[], T], what: str) -> T:
+def when_it_answers(work: Callable[[], T], what: str) -> T:
     """What `work` gives as soon as the state manager answers; why it does not is said once.
 
     Raises:
@@ -60,4 +60,4 @@ def patiently(work: Callable[[], T], what: str) -> T:
 
 def await_state(job: RunDescription) -> StateManager:
     """A connection to the state manager, which was there when the topology was started, as soon as it is there again."""
-    return patiently(lambda: open_state(job.topology.settings.state_manager, job.home), "the state manager")
+    return when_it_answers(lambda: open_state(job.topology.settings.state_manager, job.home), "the state manager")

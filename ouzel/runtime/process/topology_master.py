@@ -31,7 +31,7 @@ from ouzel.runtime.process.leading import (
     watch_successors,
 )
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.patience import await_state, beating, patiently
+from ouzel.runtime.process.patience import await_state, beating, when_it_answers
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
 from ouzel.runtime.protocol.cluster.leadership import Deposed
@@ -246,8 +246,8 @@ def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
     watch_successors(state, job.id, leadership)
     path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
     keeper = EpochKeeper(job, state, leadership) if job.topology.settings.has_epochs else None
-    generation, kept = patiently(keeper.take_over, "to take over") if keeper else (Generation(), 0)
-    asked = patiently(lambda: take_over(state, path, leadership), "to take over") or b""
+    generation, kept = when_it_answers(keeper.take_over, "to take over") if keeper else (Generation(), 0)
+    asked = when_it_answers(lambda: take_over(state, path, leadership), "to take over") or b""
     machine = TopologyMasterMachine(job.placement, time.time_ns(), asked, generation, kept, leadership)
 
     def store(text: bytes) -> None:
