@@ -107,6 +107,7 @@ class Master(Thread):
         keeper = EpochKeeper(self.world.job, state, self.leadership)
         self.generation, self.kept = self._patiently(keeper.take_over)
         asked = self._patiently(lambda: take_over(state, _REQUESTS, self.leadership)) or b"0"
+        self._patiently(lambda: check_leads(state, leader_path("t"), self.leadership))
         self.world.check_request(int(asked))
         self.newest = max(self.kept, self.world.taken)
         self._announce()

@@ -108,6 +108,7 @@ class EpochKeeper:
 
     def _go_back(self, master: Epochal, number: int) -> None:
         found, problems = self._store.newest(revision=self._job.revision)
+        self._store.check_leads(self._leadership)  # else a later leader may have removed what was being read
         if found is None and problems:
             master.on_nothing_to_go_back_to(problems)
             return

@@ -248,6 +248,9 @@ def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
     keeper = EpochKeeper(job, state, leadership) if job.topology.settings.has_epochs else None
     generation, kept = when_it_answers(keeper.take_over, "to take over") if keeper else (Generation(), 0)
     asked = when_it_answers(lambda: take_over(state, path, leadership), "to take over") or b""
+    when_it_answers(
+        lambda: check_leads(state, leader_path(job.id), leadership), "to lead"
+    )  # what was read may be a later one's
     machine = TopologyMasterMachine(job.placement, time.time_ns(), asked, generation, kept, leadership)
 
     def store(text: bytes) -> None:
