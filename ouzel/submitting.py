@@ -92,7 +92,6 @@ class PlannedUpdate:
             SubmissionError: state would be lost, and that is not allowed.
             OuzelError: it cannot be; the topology goes on as it was.
         """
-        from ouzel.runtime.checkpoints.former import Former
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.runtime.cluster.submitted.update import Next, replace_topology
 
@@ -103,12 +102,12 @@ class PlannedUpdate:
                 f"topology '{self.name}' is not updated, for the state of {told} would be lost; add --allow-state-loss (in Python "
                 "allow_state_loss=True), or submit the new query under another name"
             )
-        formers = self.evolution.formers.items()
+        formers = self.evolution.formers
         following = Next(
             self._job.topology,
             _about(self._job),
-            {name: Former(one.component, one.states) for name, one in formers},
-            {name: one.notes for name, one in formers},
+            formers,
+            {name: one.notes for name, one in formers.items()},
             self.evolution.is_result_anew,
         )
         replace_topology(Registry(), self._present, following)

@@ -35,7 +35,7 @@ from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.cluster.placement import Placement
 
 if TYPE_CHECKING:
-    from ouzel.runtime.checkpoints.former import Former
+    from ouzel.planner.former import Former
 
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
