@@ -244,5 +244,7 @@ def test_a_run_that_goes_on_knows_no_process_of_before(folder: TopologyFolder) -
     table.read()
     assert table.find_running("instance-1") is None
     assert table.entries["instance-1"].incarnation == 3, "its successor is told from it"
+    table.note("instance-1", ProcessEntry(os.getpid(), start_time(os.getpid()), 4))
+    assert table.count_restarts() == 0, "the topology was started, and no process died"
     assert table.failed == ""
     folder.remove()

@@ -25,6 +25,7 @@ class ProcessTable(Processes):
             return
         self.entries = {name: ProcessEntry(*entry) for name, entry in text["processes"].items()}
         self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
+        self.begins = text.get("begins", {})
 
     def write(self) -> None:
         """Put it into the file, whole or not at all.
@@ -33,7 +34,13 @@ class ProcessTable(Processes):
             TopologyError: it cannot be written, so the next executor would not know what runs.
         """
         fresh = self._path.with_suffix(".new")
-        text = {"processes": self.entries, "executors": self.executors, "failed": self.failed, "deaths": self.deaths}
+        text = {
+            "processes": self.entries,
+            "executors": self.executors,
+            "failed": self.failed,
+            "deaths": self.deaths,
+            "begins": self.begins,
+        }
         try:
             fresh.write_text(json.dumps(text))
             fresh.rename(self._path)

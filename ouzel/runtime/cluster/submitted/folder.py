@@ -293,6 +293,7 @@ def _forget_processes(home: Path, job: RunDescription) -> None:
         known = {name: entry.incarnation for name, entry in table.entries.items() if not name.startswith("instance-")}
         known |= {name: table.entries[name].incarnation if name in table.entries else newest for name in tasks}
         table.entries = {name: ProcessEntry(_NO_PROCESS, _NEVER, incarnation) for name, incarnation in known.items()}
+        table.begins = {name: incarnation + 1 for name, incarnation in known.items()}
         table.executors, table.failed, table.deaths = 0, "", []
         (home / f"container-{container}").mkdir(mode=0o700, exist_ok=True)
         table.write()
