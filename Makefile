@@ -2,7 +2,7 @@
 # locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law faults check format docs wire data clean jdk
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -89,6 +89,9 @@ attack: $(INSTALLED) ## Attack topologies from SEED for SECONDS: kills, stops, s
 
 fire: $(INSTALLED) jdk ## Send 200,000 events from each connector to each while from SEED all who take part are killed, cut off, delayed; count
 	$(BIN)/python -m tests.fire --seed $(SEED)
+
+fault-table: $(INSTALLED) ## Strike each process of a topology with all operators, by SIGKILL and SIGSTOP; the table of docs/delivery.md says what was seen
+	$(BIN)/python -m tests.fire.matrix $(WHO)
 
 SEEDS ?= 300
 
