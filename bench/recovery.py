@@ -2,9 +2,11 @@
 
     python -m bench.recovery --keys 1000000 --kills 20
 
-The word count runs at `--rate` words a second (500,000) with so many distinct ones, and an epoch every three seconds. `announced_s` is until
-the topology master has all go back, `flows_s` until rows that were read after that are wholly acked, and `beyond_s` until rows are that
-nobody had read before the kill. From kill to kill it takes 11 s, for a process that dies again within ten is started later and later.
+The word count runs at `--rate` words a second (500,000) with so many distinct ones, and an epoch every three seconds.
+
+`announced_s` is until the topology master has all go back, `flows_s` until rows that were read after that are wholly acked, and `beyond_s`
+until rows are that nobody had read before the kill. From kill to kill it takes 11 s, for a process that dies again within ten is started
+later and later.
 """
 
 from __future__ import annotations
