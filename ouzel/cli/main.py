@@ -28,6 +28,7 @@ from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
+from ouzel.cli.ui import ui
 from ouzel.descriptors import open_standard_streams
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
@@ -175,6 +176,7 @@ app.command()(reconcile)
 app.command()(batch)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.command()(ui)
 app.add_typer(checkpoint)
 
 

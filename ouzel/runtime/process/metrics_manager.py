@@ -1,4 +1,4 @@
-"""A metrics manager's process: a socket on which its container's processes report, and calls to the topology master."""
+"""A metrics manager's process: a socket on which its container's processes report, calls to the topology master, and a file of history."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import grpc
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
+from ouzel.runtime.process.metrics_file import MetricsWriter, sample_interval_s
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
@@ -34,6 +35,7 @@ class MetricsManager:
         self._channel: grpc.Channel | None = None
         self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
+        self._history, self._began, self._next_sample = MetricsWriter(job.container(container)), time.monotonic(), 0.0
 
     def run(self) -> None:
         """Until the process is killed."""
@@ -44,6 +46,17 @@ class MetricsManager:
             if urgent or time.monotonic() >= next_publish:
                 next_publish = time.monotonic() + self._pace.interval_s
                 self._publish()
+                self._keep_samples()
+
+    def _keep_samples(self) -> None:
+        """Keep the metrics of now, if it is time. Where there is no room for them, history has a hole."""
+        if (now := time.monotonic()) < self._next_sample:
+            return
+        samples = self._machine.samples(int(time.time()))
+        soon = max(1.0, (now - self._began) / 4)  # of what has just begun something is known after a second
+        self._next_sample = now + min(soon, sample_interval_s(len(samples)))
+        with contextlib.suppress(OSError):
+            self._history.write(samples, int(time.time()))
 
     def _collect(self, wait_s: float) -> bool:
         """Take in reports for so long; True as soon as one has news."""

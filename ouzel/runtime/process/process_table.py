@@ -40,12 +40,14 @@ class ProcessTable(Processes):
         except OSError as error:
             raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 
+    def is_running(self, name: str) -> bool:
+        """Whether the process runs."""
+        entry = self.entries.get(name)
+        return entry is not None and start_time(entry.pid) == entry.started
+
     def find_running(self, name: str) -> int | None:
         """A pidfd of the process if it still runs."""
-        entry = self.entries.get(name)
-        if entry is None or start_time(entry.pid) != entry.started:
-            return None
-        return watch_process(entry.pid)
+        return watch_process(self.entries[name].pid) if self.is_running(name) else None
 
     def restarts(self) -> int:
         """How often processes of the container were started again, as the file says now."""
