@@ -106,6 +106,8 @@ HALVES = {
     "tests/reconcile/test_statement.py::test_a_run_that_goes_on_is_watched_to_its_end": Half.IN_TURN,
     "tests/reconcile/test_runs.py::test_late_is_exact_whatever_is_computed_of_the_rows": Half.IN_TURN,
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
+    # A browser takes seconds to start; the pages themselves are parsed every day.
+    "tests/tracker/test_browser.py": Half.IN_TURN,
 }
 
 ALONE = (

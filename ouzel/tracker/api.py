@@ -32,12 +32,11 @@ from ouzel.tracker.models import (
     ShellResponse,
     TopologyInfo,
 )
-from ouzel.tracker.snapshot import CLUSTER, ENVIRON, Snapshot
-from ouzel.tracker.watching import Watcher
+from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
+from ouzel.tracker.watching import TopologyWatcher
 
 router = APIRouter()
 
-Names = Annotated[list[str], Query(default_factory=list)]
 Clusters = Annotated[list[str], Query(default_factory=list, alias="cluster")]
 Environs = Annotated[list[str], Query(default_factory=list, alias="environ")]
 Topologies = Annotated[list[str], Query(default_factory=list, alias="topology")]
@@ -45,16 +44,18 @@ Instances = Annotated[list[str], Query(default_factory=list, alias="instance")]
 MetricNames = Annotated[list[str], Query(default_factory=list, alias="metricname")]
 
 
-def get_watcher(request: Request) -> Watcher:
+def get_watcher(request: Request) -> TopologyWatcher:
     """The watcher of the application."""
-    watcher: Watcher = request.app.state.watcher
+    watcher: TopologyWatcher = request.app.state.watcher
     return watcher
 
 
-Watching = Annotated[Watcher, Depends(get_watcher)]
+AppWatcher = Annotated[TopologyWatcher, Depends(get_watcher)]
 
 
-def find_snapshot(watcher: Watching, cluster: str, environ: str, topology: str, role: str | None = None) -> Snapshot:
+def find_snapshot(
+    watcher: AppWatcher, cluster: str, environ: str, topology: str, role: str | None = None
+) -> TopologySnapshot:
     """The topology that a request names.
 
     Raises:
@@ -70,34 +71,34 @@ def find_snapshot(watcher: Watching, cluster: str, environ: str, topology: str, 
     return snapshot
 
 
-Found = Annotated[Snapshot, Depends(find_snapshot)]
+FoundTopology = Annotated[TopologySnapshot, Depends(find_snapshot)]
 
 
 def _readable(
-    watcher: Watcher, clusters: list[str], environs: list[str], role: str | None = None
-) -> Iterator[Snapshot]:
+    watcher: TopologyWatcher, clusters: list[str], environs: list[str], role: str | None = None
+) -> Iterator[TopologySnapshot]:
     if CLUSTER not in (clusters or [CLUSTER]) or ENVIRON not in (environs or [ENVIRON]):
         return
     for one in watcher.snapshots():
-        if isinstance(one, Snapshot) and role in (None, "", one.user):
+        if isinstance(one, TopologySnapshot) and role in (None, "", one.user):
             yield one
 
 
 @router.get("/health", response_class=PlainTextResponse)
-def health() -> str:
+def get_health() -> str:
     """Whether this process answers."""
     return "ok"
 
 
 @router.get("/clusters")
-def clusters() -> list[str]:
+def get_clusters() -> list[str]:
     """The names of all clusters: one."""
     return [CLUSTER]
 
 
 @router.get("/machines")
-def machines(
-    watcher: Watching, cluster: Clusters, environ: Environs, topology: Topologies
+def get_machines(
+    watcher: AppWatcher, cluster: Clusters, environ: Environs, topology: Topologies
 ) -> dict[str, dict[str, dict[str, list[str]]]]:
     """On which machines topologies run."""
     if topology and not (cluster and environ):
@@ -111,8 +112,8 @@ def machines(
 
 
 @router.get("/topologies")
-def topologies(
-    watcher: Watching, cluster: Clusters, environ: Environs, role: str | None = None
+def get_topologies(
+    watcher: AppWatcher, cluster: Clusters, environ: Environs, role: str | None = None
 ) -> dict[str, dict[str, dict[str, list[str]]]]:
     """The names of all topologies, by cluster, role and environment."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
@@ -122,8 +123,8 @@ def topologies(
 
 
 @router.get("/topologies/states")
-def topology_states(
-    watcher: Watching, cluster: Clusters, environ: Environs, role: str | None = None
+def get_topology_states(
+    watcher: AppWatcher, cluster: Clusters, environ: Environs, role: str | None = None
 ) -> dict[str, dict[str, dict[str, ExecutionState]]]:
     """How all topologies stand."""
     found: dict[str, dict[str, dict[str, ExecutionState]]] = {}
@@ -133,62 +134,67 @@ def topology_states(
 
 
 @router.get("/topologies/metadata")
-def metadata(found: Found) -> Metadata:
+def get_metadata(found: FoundTopology) -> Metadata:
     """What is known of it that does not change."""
     return states.metadata(found)
 
 
 @router.get("/topologies/executionstate")
-def execution_state(found: Found) -> ExecutionState:
+def get_execution_state(found: FoundTopology) -> ExecutionState:
     """What of it is there."""
     return states.execution_state(found)
 
 
 @router.get("/topologies/runtimestate")
-def runtime_state(found: Found) -> RuntimeState:
+def get_runtime_state(found: FoundTopology) -> RuntimeState:
     """Who has registered."""
     return states.runtime_state(found)
 
 
 @router.get("/topologies/schedulerlocation")
-def scheduler_location(found: Found) -> SchedulerLocation:
+def get_scheduler_location(found: FoundTopology) -> SchedulerLocation:
     """Where its scheduler is."""
     return states.scheduler_location(found)
 
 
 @router.get("/topologies/packingplan")
-def packing_plan(found: Found) -> PackingPlanShape:
+def get_packing_plan(found: FoundTopology) -> PackingPlanShape:
     """Which task is packed into which container."""
     return plans.packing_plan(found)
 
 
 @router.get("/topologies/logicalplan")
-def logical_plan(found: Found) -> LogicalPlan:
+def get_logical_plan(found: FoundTopology) -> LogicalPlan:
     """Its components and streams."""
     return plans.logical_plan(found)
 
 
 @router.get("/topologies/physicalplan")
-def physical_plan(found: Found) -> PhysicalPlanShape:
+def get_physical_plan(found: FoundTopology) -> PhysicalPlanShape:
     """Which instance is where."""
     return plans.physical_plan(found)
 
 
 @router.get("/topologies/config")
-def config(found: Found) -> Config:
+def get_config(found: FoundTopology) -> Config:
     """Its settings."""
     return plans.config_of(found.job.topology.settings)
 
 
 @router.get("/topologies/info")
-def info(found: Found) -> TopologyInfo:
+def get_info(found: FoundTopology) -> TopologyInfo:
     """All of it."""
     return states.topology_info(found)
 
 
 @router.get("/topologies/metrics")
-def metrics(
-    watcher: Watching, found: Found, component: str, metricname: MetricNames, instance: Instances, interval: int = -1
+def get_metrics(
+    watcher: AppWatcher,
+    found: FoundTopology,
+    component: str,
+    metricname: MetricNames,
+    instance: Instances,
+    interval: int = -1,
 ) -> MetricsShape:
     """Metrics over the last seconds, or over all time."""
     history = watcher.history(found)
@@ -196,9 +202,9 @@ def metrics(
 
 
 @router.get("/topologies/metrics/timeline")
-def metrics_timeline(
-    watcher: Watching,
-    found: Found,
+def get_metrics_timeline(
+    watcher: AppWatcher,
+    found: FoundTopology,
     component: str,
     starttime: int,
     endtime: int,
@@ -210,7 +216,9 @@ def metrics_timeline(
 
 
 @router.get("/topologies/metricstimeline")
-def legacy_metrics_timeline(told: Annotated[MetricsTimeline, Depends(metrics_timeline)]) -> LegacyMetricsTimeline:
+def get_legacy_metrics_timeline(
+    told: Annotated[MetricsTimeline, Depends(get_metrics_timeline)],
+) -> LegacyMetricsTimeline:
     """The same, with values as text."""
     texts = {
         metric: {name: {minute: str(value) for minute, value in points.items()} for name, points in rows.items()}
@@ -223,52 +231,54 @@ def legacy_metrics_timeline(told: Annotated[MetricsTimeline, Depends(metrics_tim
 
 @router.get("/topologies/metrics/query")
 @router.get("/topologies/metricsquery")
-def metrics_query(watcher: Watching, found: Found, query: str, starttime: int, endtime: int) -> QueryTimeline:
+def get_metrics_query(
+    watcher: AppWatcher, found: FoundTopology, query: str, starttime: int, endtime: int
+) -> QueryTimeline:
     """The answer to a query of metrics."""
     return measuring.answer_query(found, watcher.history(found), query, starttime, endtime)
 
 
 @router.get("/topologies/exceptions")
-def exceptions(found: Found, component: str, instance: Instances) -> list[ExceptionLog]:
+def get_exceptions(found: FoundTopology, component: str, instance: Instances) -> list[ExceptionLog]:
     """What has happened to the instances of a component."""
     return states.exception_logs(found, component, instance)
 
 
 @router.get("/topologies/exceptionsummary")
-def exception_summary(found: Found, component: str, instance: Instances) -> list[ExceptionSummary]:
+def get_exception_summary(found: FoundTopology, component: str, instance: Instances) -> list[ExceptionSummary]:
     """How often."""
     return states.exception_summary(found, component, instance)
 
 
 @router.get("/topologies/pid")
-def pid(found: Found, instance: str) -> ShellResponse:
+def get_pid(found: FoundTopology, instance: str) -> ShellResponse:
     """The process id of an instance."""
     return stacks.pid_of(found, instance)
 
 
 @router.get("/topologies/jstack")
-def jstack(found: Found, instance: str) -> ShellResponse:
+def get_jstack(found: FoundTopology, instance: str) -> ShellResponse:
     """The stacks of all threads of an instance."""
     return stacks.stacks_of(found, instance)
 
 
 @router.get("/topologies/jmap")
 @router.get("/topologies/histo")
-def heap(found: Found, instance: str) -> ShellResponse:
+def get_heap(found: FoundTopology, instance: str) -> ShellResponse:
     """What an instance has in memory: not supported."""
     raise NotSupported("a task writes no picture of its heap", instead="read its stacks with jstack")
 
 
 @router.get("/topologies/container/filedata")
 @router.get("/topologies/containerfiledata")
-def file_data(found: Found, container: str, path: str, offset: int = -1, length: int = -1) -> FileData:
+def get_file_data(found: FoundTopology, container: str, path: str, offset: int = -1, length: int = -1) -> FileData:
     """A part of a file."""
     return files.read_part(files.container_folder(found, container), path, offset, length)
 
 
 @router.get("/topologies/container/filestats")
 @router.get("/topologies/containerfilestats")
-def file_stats(found: Found, container: str, path: str = ".") -> dict[str, FileStats]:
+def get_file_stats(found: FoundTopology, container: str, path: str = ".") -> dict[str, FileStats]:
     """The files of a container."""
     if path.strip("/") not in ("", "."):
         raise files.FileRefused(f"'{path}' is no folder of the container that can be listed; write path=.")
@@ -277,9 +287,9 @@ def file_stats(found: Found, container: str, path: str = ".") -> dict[str, FileS
 
 @router.get("/topologies/container/filedownload", response_class=StreamingResponse)
 @router.get("/topologies/containerfiledownload", response_class=StreamingResponse)
-def file_download(found: Found, container: str, path: str) -> StreamingResponse:
+def get_file_download(found: FoundTopology, container: str, path: str) -> StreamingResponse:
     """A whole file."""
-    file = files.open_file(files.container_folder(found, container), path)
+    file = files.open_given_file(files.container_folder(found, container), path)
     name = quote(path.rpartition("/")[2])
     return StreamingResponse(
         files.stream_file(file),

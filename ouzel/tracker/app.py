@@ -19,11 +19,11 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker import api, pages
 from ouzel.tracker.envelope import wrap_answer
-from ouzel.tracker.guard import Guard
+from ouzel.tracker.guard import RequestGuard
 from ouzel.tracker.plans import release
 from ouzel.tracker.prometheus import exposition
-from ouzel.tracker.snapshot import Snapshot
-from ouzel.tracker.watching import Watcher
+from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.watching import TopologyWatcher
 
 
 def create_app(registry: Registry, token: str = "", *, only_loopback: bool = True) -> FastAPI:
@@ -34,7 +34,7 @@ def create_app(registry: Registry, token: str = "", *, only_loopback: bool = Tru
         token: what requests must show; empty if none is needed.
         only_loopback: whether it is served to this machine alone.
     """
-    watcher = Watcher(registry)
+    watcher = TopologyWatcher(registry)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -44,7 +44,7 @@ def create_app(registry: Registry, token: str = "", *, only_loopback: bool = Tru
     app = FastAPI(title="Ouzel", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.watcher = watcher
     app.include_router(api.router)
-    app.include_router(pages.router)
+    app.include_router(pages.page_router)
     app.get("/metrics", include_in_schema=False)(scrape)
     app.mount("/static", StaticFiles(directory=pages.HERE / "static"))
     app.add_exception_handler(OuzelError, _refused)
@@ -52,13 +52,13 @@ def create_app(registry: Registry, token: str = "", *, only_loopback: bool = Tru
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _failed)
     app.add_middleware(BaseHTTPMiddleware, dispatch=wrap_answer)
-    app.add_middleware(BaseHTTPMiddleware, dispatch=Guard(token, only_loopback=only_loopback))
+    app.add_middleware(BaseHTTPMiddleware, dispatch=RequestGuard(token, only_loopback=only_loopback))
     return app
 
 
-def scrape(watcher: api.Watching) -> Response:
+def scrape(watcher: api.AppWatcher) -> Response:
     """What Prometheus reads."""
-    found = [(one, watcher.history(one)) for one in watcher.snapshots() if isinstance(one, Snapshot)]
+    found = [(one, watcher.history(one)) for one in watcher.snapshots() if isinstance(one, TopologySnapshot)]
     return Response(exposition(found, int(time.time())), media_type=CONTENT_TYPE_LATEST)
 
 

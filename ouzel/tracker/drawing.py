@@ -51,7 +51,7 @@ def colours_of(components: tuple[Component, ...]) -> dict[str, int]:
     return {part.name: place % COLOURS for place, part in enumerate(components)}
 
 
-def draw(components: tuple[Component, ...]) -> Drawing:
+def draw_components(components: tuple[Component, ...]) -> Drawing:
     """The picture of a topology's components, which stand in an order in which each comes after what it reads."""
     stages, rows = stages_of(components), _rows_of(components)
     boxes = {

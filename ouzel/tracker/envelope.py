@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ouzel.tracker.guard import CallNext
+from ouzel.tracker.models import Envelope
 from ouzel.tracker.plans import release
 
 HEADER = "x-heron-envelope"
-
-CallNext = Callable[[Request], Awaitable[Response]]
 
 
 async def wrap_answer(request: Request, call_next: CallNext) -> Response:
@@ -25,13 +24,11 @@ async def wrap_answer(request: Request, call_next: CallNext) -> Response:
         return response
     body = b"".join([chunk async for chunk in response.body_iterator])  # type: ignore[attr-defined]  # as middleware gets it
     result, failed = json.loads(body), response.status_code >= 400
-    return JSONResponse(
-        {
-            "status": "failure" if failed else "success",
-            "message": str(result) if failed else "",
-            "executiontime": time.perf_counter() - began,
-            "tracker_version": release(),
-            "result": {} if failed else result,
-        },
-        status_code=response.status_code if response.status_code in (401, 421) else 200,
+    wrapped = Envelope(
+        status="failure" if failed else "success",
+        message=str(result) if failed else "",
+        executiontime=time.perf_counter() - began,
+        tracker_version=release(),
+        result={} if failed else result,
     )
+    return JSONResponse(wrapped.model_dump(), response.status_code if response.status_code in (401, 421) else 200)

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from ouzel.errors import OuzelError
 from ouzel.tracker.models import FileData, FileStats
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 
 READ_MAX = 1 << 20
 """Most bytes of a file in one answer."""
@@ -30,7 +30,7 @@ class FileRefused(OuzelError):
     """There is no such file, or it is not given away."""
 
 
-def container_folder(snapshot: Snapshot, container: str) -> Path:
+def container_folder(snapshot: TopologySnapshot, container: str) -> Path:
     """The directory of a container.
 
     Raises:
@@ -65,7 +65,7 @@ def find_file(folder: Path, path: str) -> Path:
     return found
 
 
-def open_file(folder: Path, path: str) -> BinaryIO:
+def open_given_file(folder: Path, path: str) -> BinaryIO:
     """That file, opened so that a link put in its place meanwhile is not followed.
 
     Raises:
@@ -88,7 +88,7 @@ def read_part(folder: Path, path: str, offset: int, length: int) -> FileData:
     Raises:
         FileRefused: as in `find_file`.
     """
-    with open_file(folder, path) as file:
+    with open_given_file(folder, path) as file:
         size = os.fstat(file.fileno()).st_size
         begin = size if offset == -1 else min(size, max(0, offset))
         file.seek(begin)

@@ -27,7 +27,7 @@ HEADERS = {
 CallNext = Callable[[Request], Awaitable[Response]]
 
 
-class Guard:
+class RequestGuard:
     """Middleware: refuses who may not ask, and puts HEADERS on every answer.
 
     Args:

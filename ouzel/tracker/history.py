@@ -15,7 +15,7 @@ import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, STREAM_MANAGER, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, MetricsReader
-from ouzel.tracker.series import Minutes, Series, Values, last_in_minute
+from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
 
 EXECUTE_COUNT = "__execute-count/default"
 EXECUTE_LATENCY, COMPLETE_LATENCY, CAPACITY = "__execute-latency/default", "__complete-latency/default", "__capacity"
@@ -27,7 +27,7 @@ QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
 }
 """Metrics that are what came of one count, for each of another or for each second, times a factor: milliseconds a row, cores."""
 
-Instance = tuple[str, int]
+InstanceKey = tuple[str, int]
 """Component and task; of stream managers the container."""
 
 
@@ -46,7 +46,7 @@ class History:
     """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance."""
 
     def __init__(self) -> None:
-        self._tracks: dict[Instance, _Track] = {}
+        self._tracks: dict[InstanceKey, _Track] = {}
 
     def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True) -> None:
         """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was."""
@@ -67,7 +67,7 @@ class History:
                     del column[:old]
 
     @property
-    def instances(self) -> list[Instance]:
+    def instances(self) -> list[InstanceKey]:
         """All that have said anything, in order."""
         return sorted(self._tracks)
 
@@ -83,7 +83,7 @@ class History:
         instances: Iterable[int] | None,
         metric: str,
         minutes: Minutes,
-        name: Callable[[Instance], str],
+        name: Callable[[InstanceKey], str],
     ) -> Series:
         """One metric of a component, of these instances or all (None); those that have nothing to say of it are left out."""
         wanted = None if instances is None else set(instances)
@@ -96,7 +96,7 @@ class History:
                     names.append(name(key))
         return Series(tuple(names), np.array(rows).reshape(len(rows), minutes.count))
 
-    def over(self, key: Instance, metric: str, since_s: int) -> float | None:
+    def over(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
         """One metric of an instance over the time since then; None if nothing is known of it."""
         track = self._tracks.get(key)
         if track is None or not track.times:
@@ -112,7 +112,7 @@ class History:
         known = [value for value in track.values.get(metric, []) if not np.isnan(value)]
         return known[-1] if known else None
 
-    def rate(self, key: Instance, metric: str, since_s: int) -> float | None:
+    def rate(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
         """What came of a count in a second, over the time since then."""
         track = self._tracks.get(key)
         if track is None or not track.times:
@@ -120,7 +120,7 @@ class History:
         came, seconds = _growth(track, metric, since_s)
         return came / seconds if came is not None and seconds else None
 
-    def _minutely(self, track: _Track, metric: str, minutes: Minutes) -> Values:
+    def _minutely(self, track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
         if metric in QUOTIENTS:
             count, of, factor = QUOTIENTS[metric]
             came = self._minutely(track, count, minutes)
@@ -159,7 +159,7 @@ def _growth(track: _Track, metric: str, since_s: int) -> tuple[float | None, flo
     return column[-1] - column[place], float(track.times[-1] - track.times[place])
 
 
-def _counts_by_minute(track: _Track, metric: str, minutes: Minutes) -> Values:
+def _counts_by_minute(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
     """What came in each minute: the difference of the last samples of this minute and of the one before that has one."""
     totals = last_in_minute(track.times, track.counts[metric], minutes)
     before = int(np.searchsorted(track.times, minutes.first)) - 1
@@ -187,6 +187,6 @@ class RunHistory:
         return self.history
 
 
-def is_stream_manager(key: Instance) -> bool:
+def is_stream_manager(key: InstanceKey) -> bool:
     """Whether the instance is a stream manager."""
     return key[0] == STREAM_MANAGER

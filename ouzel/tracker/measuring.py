@@ -10,16 +10,16 @@ import numpy as np
 from ouzel.errors import QueryError
 from ouzel.runtime.observe.task_metrics import STREAM_MANAGER
 from ouzel.runtime.process.metrics_file import HISTORY_S
-from ouzel.tracker.history import History, Instance
+from ouzel.tracker.history import History, InstanceKey
 from ouzel.tracker.models import InstanceTimeline, MetricsShape, MetricsTimeline, QueryTimeline
-from ouzel.tracker.query import evaluate, parse_query
-from ouzel.tracker.series import Minutes, Series, Values
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.query import evaluate_query, parse_metrics_query
+from ouzel.tracker.series import Minutes, MinuteValues, Series
+from ouzel.tracker.snapshot import TopologySnapshot
 
 ALL_TIME = -1
 
 
-def name_instance(snapshot: Snapshot, key: Instance) -> str:
+def name_instance(snapshot: TopologySnapshot, key: InstanceKey) -> str:
     """How Heron calls an instance: a task, or a stream manager."""
     component, number = key
     if component == STREAM_MANAGER:
@@ -28,7 +28,7 @@ def name_instance(snapshot: Snapshot, key: Instance) -> str:
     return f"container_{place}_{component}_{number}"
 
 
-def _keys(snapshot: Snapshot, history: History, component: str, instances: Sequence[str]) -> list[Instance]:
+def _keys(snapshot: TopologySnapshot, history: History, component: str, instances: Sequence[str]) -> list[InstanceKey]:
     """The instances of a component, or those of them that are named.
 
     Raises:
@@ -45,7 +45,7 @@ def _keys(snapshot: Snapshot, history: History, component: str, instances: Seque
 
 
 def metrics_now(
-    snapshot: Snapshot,
+    snapshot: TopologySnapshot,
     history: History,
     component: str,
     names: Sequence[str],
@@ -68,7 +68,7 @@ def metrics_now(
 
 
 def timeline(
-    snapshot: Snapshot,
+    snapshot: TopologySnapshot,
     history: History,
     component: str,
     names: Sequence[str],
@@ -92,7 +92,7 @@ def timeline(
     return MetricsTimeline(component=component, starttime=start, endtime=end, timeline=found)
 
 
-def answer_query(snapshot: Snapshot, history: History, text: str, start: int, end: int) -> QueryTimeline:
+def answer_query(snapshot: TopologySnapshot, history: History, text: str, start: int, end: int) -> QueryTimeline:
     """The answer to a query.
 
     Raises:
@@ -104,7 +104,7 @@ def answer_query(snapshot: Snapshot, history: History, text: str, start: int, en
         return history.series(component, [key[1] for key in keys], metric, over, partial(name_instance, snapshot))
 
     minutes = minutes_of(start, end)
-    series = evaluate(parse_query(text), minutes, fetch)
+    series = evaluate_query(parse_metrics_query(text), minutes, fetch)
     lines = [
         InstanceTimeline(instance=name, data=_points(row, minutes))
         for name, row in zip(series.instances, series.values, strict=True)
@@ -131,7 +131,7 @@ def minutes_of(start: int, end: int) -> Minutes:
     return Minutes.between(start, end)
 
 
-def _points(row: Values, minutes: Minutes) -> dict[int, float]:
+def _points(row: MinuteValues, minutes: Minutes) -> dict[int, float]:
     return {stamp: float(value) for stamp, value in zip(minutes.stamps, row, strict=True) if np.isfinite(value)}
 
 

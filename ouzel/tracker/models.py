@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
+
+from pydantic import BaseModel, Field
 
 Config = dict[str, str]
 
 
-class Link(BaseModel):
+class Envelope(BaseModel):
+    """The form in which the first tracker gave every answer."""
+
+    status: str
+    message: str
+    executiontime: float
+    tracker_version: str
+    result: Any
+
+
+class ExtraLink(BaseModel):
     """A place that somebody may want to go to."""
 
     name: str
@@ -27,7 +39,7 @@ class Metadata(BaseModel):
     release_tag: str
     release_version: str
     instances: int
-    extra_links: list[Link] = Field(default_factory=list)
+    extra_links: list[ExtraLink] = Field(default_factory=list)
 
 
 class ExecutionState(Metadata):
@@ -120,18 +132,16 @@ class SpoutShape(BaseModel):
     spout_source: str
     version: str
     outputs: list[StreamName]
-    extra_links: list[Link] = Field(default_factory=list)
+    extra_links: list[ExtraLink] = Field(default_factory=list)
 
 
 class BoltShape(BaseModel):
     """A bolt in a logical plan."""
 
-    model_config = ConfigDict(populate_by_name=True)
-
     config: Config
     outputs: list[StreamName]
     inputs: list[BoltInput]
-    input_components: list[str] = Field(alias="inputComponents")
+    inputComponents: list[str]
 
 
 class LogicalPlan(BaseModel):

@@ -15,18 +15,18 @@ from starlette.responses import Response
 from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.tracker import views, words
-from ouzel.tracker.api import Watching
+from ouzel.tracker.api import AppWatcher
 from ouzel.tracker.history import History
 from ouzel.tracker.results import ResultTail, read_tail
-from ouzel.tracker.snapshot import Snapshot
-from ouzel.tracker.watching import Watcher
+from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
 
-Epoch = tuple[int, str, str]
+EpochRow = tuple[int, str, str]
 """Number, when it was made, bytes."""
 
-router = APIRouter(include_in_schema=False)
+page_router = APIRouter(include_in_schema=False)
 
 templates = Environment(
     loader=FileSystemLoader(HERE / "templates"),
@@ -42,50 +42,50 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(templates.get_template(name).render(**values), status)
 
 
-@router.get("/", response_class=HTMLResponse)
-def list_page(watcher: Watching) -> Response:
+@page_router.get("/", response_class=HTMLResponse)
+def list_page(watcher: AppWatcher) -> Response:
     """The list of all topologies."""
     return render("list.html", rows=_rows(watcher))
 
 
-@router.get("/pages/rows", response_class=HTMLResponse)
-def list_rows(watcher: Watching) -> Response:
+@page_router.get("/pages/rows", response_class=HTMLResponse)
+def list_rows(watcher: AppWatcher) -> Response:
     """The lines of that list, as they are now."""
     return render("rows.html", rows=_rows(watcher))
 
 
-@router.get("/topology/{name}", response_class=HTMLResponse)
-def topology_page(watcher: Watching, name: str) -> Response:
+@page_router.get("/topology/{name}", response_class=HTMLResponse)
+def topology_page(watcher: AppWatcher, name: str) -> Response:
     """The page of one topology."""
     return _topology(watcher, name, "topology.html")
 
 
-@router.get("/pages/topology/{name}", response_class=HTMLResponse)
-def topology_part(watcher: Watching, name: str) -> Response:
+@page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
+def topology_part(watcher: AppWatcher, name: str) -> Response:
     """What changes on that page, as it is now."""
     return _topology(watcher, name, "standing.html")
 
 
-def _rows(watcher: Watcher) -> list[views.TopologyRow]:
+def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
     for one in watcher.snapshots():
-        history = watcher.history(one) if isinstance(one, Snapshot) else None
-        epoch = epoch_text(list_epochs(watcher, one, most=1)) if isinstance(one, Snapshot) else words.NOTHING
+        history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
+        epoch = epoch_text(list_epochs(watcher, one, most=1)) if isinstance(one, TopologySnapshot) else words.NOTHING
         rows.append(views.topology_row(one, history, epoch, now_s))
     return rows
 
 
-def _topology(watcher: Watcher, name: str, template: str) -> Response:
+def _topology(watcher: TopologyWatcher, name: str, template: str) -> Response:
     try:
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
         return render("problem.html", 404, title="Not found", problem=str(error))
     epochs, tail = list_epochs(watcher, snapshot), read_tail(watcher.registry, snapshot)
-    return render(template, **describe(snapshot, watcher.history(snapshot), epochs, tail, time.time()))
+    return render(template, **describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time()))
 
 
-def describe(
-    snapshot: Snapshot, history: History, epochs: list[Epoch], tail: ResultTail, now_s: float
+def describe_page(
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochRow], tail: ResultTail, now_s: float
 ) -> dict[str, Any]:
     """What the page of a topology shows."""
     return {
@@ -105,14 +105,14 @@ def describe(
     }
 
 
-def epoch_text(epochs: list[Epoch]) -> str:
+def epoch_text(epochs: list[EpochRow]) -> str:
     """The number of the newest complete epoch, and when that was made."""
     return f"{epochs[0][0]}, {epochs[0][1]}" if epochs else words.NOTHING
 
 
-def list_epochs(watcher: Watcher, snapshot: Snapshot, most: int = 5) -> list[Epoch]:
+def list_epochs(watcher: TopologyWatcher, snapshot: TopologySnapshot, most: int = 5) -> list[EpochRow]:
     """Its newest complete epochs, the newest first."""
-    found: list[Epoch] = []
+    found: list[EpochRow] = []
     with contextlib.suppress(OuzelError, OSError):
         store = CheckpointStore(watcher.registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
         for epoch in sorted(store.epochs(), reverse=True)[:most]:

@@ -22,7 +22,7 @@ from ouzel.tracker.models import (
     SpoutShape,
     StreamName,
 )
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 
 MIB = 1 << 20
 UNKNOWN = "NA"
@@ -39,7 +39,7 @@ def config_of(settings: Settings) -> Config:
     return {key: shown_setting(settings, field) for key, field, _ in setting_docs()}
 
 
-def logical_plan(snapshot: Snapshot) -> LogicalPlan:
+def logical_plan(snapshot: TopologySnapshot) -> LogicalPlan:
     """Its components and streams."""
     components = snapshot.job.topology.components
     return LogicalPlan(
@@ -76,7 +76,7 @@ def _bolt(part: Component) -> BoltShape:
         config=_component_config(part),
         outputs=_outputs(part),
         inputs=inputs,
-        input_components=list(dict.fromkeys(one.component for one in part.inputs)),
+        inputComponents=list(dict.fromkeys(one.component for one in part.inputs)),
     )
 
 
@@ -88,7 +88,7 @@ def _component_config(part: Component) -> Config:
     return {"topology.component.parallelism": str(part.parallelism)}
 
 
-def packing_plan(snapshot: Snapshot) -> PackingPlanShape:
+def packing_plan(snapshot: TopologySnapshot) -> PackingPlanShape:
     """Which task is packed into which container. No disk is asked for, so none is told."""
     containers = []
     for container in snapshot.job.packing.containers:
@@ -112,7 +112,7 @@ def _resources(asked: Resources) -> InstanceResources:
     return InstanceResources(cpu=asked.cpu, ram=asked.ram_mb * MIB, disk=0)
 
 
-def physical_plan(snapshot: Snapshot) -> PhysicalPlanShape:
+def physical_plan(snapshot: TopologySnapshot) -> PhysicalPlanShape:
     """Which instance is where, and which process it is."""
     job, components = snapshot.job, snapshot.job.topology.components
     ids = {part.name: list[str]() for part in components}
@@ -132,7 +132,7 @@ def physical_plan(snapshot: Snapshot) -> PhysicalPlanShape:
     )
 
 
-def _instances(snapshot: Snapshot) -> dict[str, PhysicalInstance]:
+def _instances(snapshot: TopologySnapshot) -> dict[str, PhysicalInstance]:
     found = {}
     for container in snapshot.job.packing.containers:
         for task in container.tasks:
@@ -142,7 +142,7 @@ def _instances(snapshot: Snapshot) -> dict[str, PhysicalInstance]:
     return found
 
 
-def _stream_manager(snapshot: Snapshot, container: int, groups: dict[str, list[str]]) -> PhysicalStreamManager:
+def _stream_manager(snapshot: TopologySnapshot, container: int, groups: dict[str, list[str]]) -> PhysicalStreamManager:
     process = snapshot.processes.get(container, {}).get("stream-manager")
     folder = str(snapshot.home / f"container-{container}")
     return PhysicalStreamManager(

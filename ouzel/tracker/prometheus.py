@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ouzel.runtime.observe.counts import RUN_COUNTS
+from ouzel.runtime.observe.counts import RUN_COUNTS, count_of
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.run import Status
 from ouzel.tracker.history import CAPACITY, EXECUTE_COUNT, History
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.views import EMIT_COUNT
 
 CAPACITY_S = 60
+
+_GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
+    "watermark_seconds": ("Event time of the result.", lambda status: _scaled(status.watermark_us, 1e-6)),
+    "lag_records": ("Records that wait to be read.", lambda status: status.lag),
+    "restarts": ("Processes that were started again.", lambda status: status.restarts),
+    "back_pressure": ("1 if a task is slower than its input.", lambda status: float(status.back_pressure)),
+    "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _scaled(status.p99_ms, 1e-3)),
+}
 
 
 class TopologyCollector(Collector):
     """The metrics of these topologies, as they are at this moment."""
 
-    def __init__(self, topologies: Iterable[tuple[Snapshot, History]], now_s: int) -> None:
+    def __init__(self, topologies: Iterable[tuple[TopologySnapshot, History]], now_s: int) -> None:
         self._topologies, self._now_s = list(topologies), now_s
 
     def collect(self) -> Iterator[Metric]:
@@ -40,19 +49,12 @@ class TopologyCollector(Collector):
             )
             for one, _ in self._topologies:
                 if one.status is not None:
-                    family.add_metric([one.name], getattr(one.status, name))
+                    family.add_metric([one.name], count_of(one.status, name))
             yield family
         yield from self._gauges()
 
     def _gauges(self) -> Iterator[Metric]:
-        told = {
-            "watermark_seconds": ("Event time of the result.", lambda status: _seconds(status.watermark_us)),
-            "lag_records": ("Records that wait to be read.", lambda status: status.lag),
-            "restarts": ("Processes that were started again.", lambda status: status.restarts),
-            "back_pressure": ("1 if a task is slower than its input.", lambda status: float(status.back_pressure)),
-            "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _thousandth(status.p99_ms)),
-        }
-        for name, (text, value_of) in told.items():
+        for name, (text, value_of) in _GAUGES.items():
             family = GaugeMetricFamily(f"ouzel_{name}", text, labels=["topology"])
             for one, _ in self._topologies:
                 if one.status is not None and (value := value_of(one.status)) is not None:
@@ -75,15 +77,11 @@ class TopologyCollector(Collector):
         yield from (read, sent, cores)
 
 
-def _seconds(time_us: int | None) -> float | None:
-    return None if time_us is None else time_us / 1e6
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
 
 
-def _thousandth(value: float | None) -> float | None:
-    return None if value is None else value / 1e3
-
-
-def exposition(topologies: Iterable[tuple[Snapshot, History]], now_s: int) -> bytes:
+def exposition(topologies: Iterable[tuple[TopologySnapshot, History]], now_s: int) -> bytes:
     """The text that Prometheus reads."""
     registry = CollectorRegistry()
     registry.register(TopologyCollector(topologies, now_s))

@@ -14,7 +14,7 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 
 from ouzel.errors import QueryError
-from ouzel.tracker.series import Minutes, Series, Values, univariate
+from ouzel.tracker.series import Minutes, MinuteValues, Series, univariate
 
 CHARACTERS_MAX = 10_000
 """Most characters in a query."""
@@ -36,17 +36,17 @@ class TimeSeries:
 
 
 @dataclass(frozen=True)
-class Call:
+class MetricsCall:
     """One of the functions, with what it is called on."""
 
     function: str
-    arguments: tuple[Expression, ...]
+    arguments: tuple[MetricsExpression, ...]
 
 
-Expression = TimeSeries | Call | float
+MetricsExpression = TimeSeries | MetricsCall | float
 
 
-def parse_query(text: str) -> TimeSeries | Call:
+def parse_metrics_query(text: str) -> TimeSeries | MetricsCall:
     """The tree of a query.
 
     Raises:
@@ -56,7 +56,7 @@ def parse_query(text: str) -> TimeSeries | Call:
         raise QueryError(f"the query has {len(text):,} characters", instead=f"write at most {CHARACTERS_MAX:,}")
     _refuse_depth(text)
     try:
-        tree: Expression = _Tree().transform(_parser().parse(text))
+        tree: MetricsExpression = _Tree().transform(_parser().parse(text))
     except UnexpectedInput as error:
         place = error.get_context(text, 20).strip("\n") if error.pos_in_stream is not None else text
         raise QueryError(
@@ -70,7 +70,7 @@ def parse_query(text: str) -> TimeSeries | Call:
     return tree
 
 
-def evaluate(query: TimeSeries | Call, minutes: Minutes, fetch: Fetch) -> Series:
+def evaluate_query(query: TimeSeries | MetricsCall, minutes: Minutes, fetch: Fetch) -> Series:
     """The series of a query.
 
     Raises:
@@ -93,7 +93,7 @@ def evaluate(query: TimeSeries | Call, minutes: Minutes, fetch: Fetch) -> Series
     return _combine(query.function, one, other)
 
 
-class _Tree(Transformer[Token, Expression]):
+class _Tree(Transformer[Token, MetricsExpression]):
     """Makes the tree of what was parsed, and checks what functions are called on."""
 
     def number(self, items: list[Token]) -> float:
@@ -106,14 +106,16 @@ class _Tree(Transformer[Token, Expression]):
         component, instance, metric = (str(item).strip() for item in items)
         return TimeSeries(component, None if instance == "*" else instance, metric)
 
-    def call(self, items: list[Token | Expression | None]) -> Call:
+    def call(self, items: list[Token | MetricsExpression | None]) -> MetricsCall:
         function, *arguments = items
-        call = Call(str(function), tuple(one for one in arguments if not (one is None or isinstance(one, Token))))
+        call = MetricsCall(
+            str(function), tuple(one for one in arguments if not (one is None or isinstance(one, Token)))
+        )
         _check(call)
         return call
 
 
-def _check(call: Call) -> None:
+def _check(call: MetricsCall) -> None:
     name, given = call.function, call.arguments
     wanted = {"RATE": 1, "DEFAULT": 2, "DIVIDE": 2, "MULTIPLY": 2, "SUBTRACT": 2}.get(name)
     if wanted is not None and len(given) != wanted:
@@ -151,45 +153,45 @@ def _parser() -> Lark:
     return Lark((Path(__file__).with_suffix(".lark")).read_text(), parser="lalr", maybe_placeholders=False)
 
 
-def _number(expression: Expression) -> float:
+def _number(expression: MetricsExpression) -> float:
     assert isinstance(expression, float)
     return expression
 
 
-def _series(expression: Expression, minutes: Minutes, fetch: Fetch) -> Series:
+def _series(expression: MetricsExpression, minutes: Minutes, fetch: Fetch) -> Series:
     """A number is a univariate series that has it in every minute."""
     if isinstance(expression, float):
         return univariate(np.full(minutes.count, expression))
-    return evaluate(expression, minutes, fetch)
+    return evaluate_query(expression, minutes, fetch)
 
 
-def _stack(expressions: Iterable[Expression], minutes: Minutes, fetch: Fetch) -> Values:
+def _stack(expressions: Iterable[MetricsExpression], minutes: Minutes, fetch: Fetch) -> MinuteValues:
     """All series of all arguments, a row each."""
     rows = [_series(one, minutes, fetch).values for one in expressions]
     return np.concatenate([np.empty((0, minutes.count)), *rows])
 
 
-def _sum(rows: Values) -> Values:
+def _sum(rows: MinuteValues) -> MinuteValues:
     return np.where(_is_empty(rows), np.nan, np.nansum(rows, axis=0))
 
 
-def _max(rows: Values) -> Values:
+def _max(rows: MinuteValues) -> MinuteValues:
     filled = np.where(np.isnan(rows), -np.inf, rows)
     return np.where(_is_empty(rows), np.nan, filled.max(axis=0, initial=-np.inf))
 
 
-def _percentile(share: float, rows: Values) -> Values:
+def _percentile(share: float, rows: MinuteValues) -> MinuteValues:
     """Of n values the one at int(share (n - 1) / 100), counted from the least."""
     if not len(rows):
         return np.full(rows.shape[1], np.nan)
     counts = (~np.isnan(rows)).sum(axis=0)
     places = (share * np.maximum(counts - 1, 0) / 100.0).astype(np.int64)
     ordered = np.sort(rows, axis=0)  # NaN comes last
-    chosen: Values = np.take_along_axis(ordered, places.reshape(1, -1), axis=0)[0]
+    chosen: MinuteValues = np.take_along_axis(ordered, places.reshape(1, -1), axis=0)[0]
     return chosen
 
 
-def _is_empty(rows: Values) -> npt.NDArray[np.bool_]:
+def _is_empty(rows: MinuteValues) -> npt.NDArray[np.bool_]:
     return np.asarray(np.isnan(rows).all(axis=0))
 
 
@@ -217,7 +219,7 @@ def _combine(function: str, one: Series, other: Series) -> Series:
     return Series(one.instances, _compute(function, one.values, other.values[order]))
 
 
-def _compute(function: str, one: Values, other: Values) -> Values:
+def _compute(function: str, one: MinuteValues, other: MinuteValues) -> MinuteValues:
     match function:
         case "MULTIPLY":
             return one * other

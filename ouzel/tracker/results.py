@@ -11,7 +11,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.process.kept_results import KeptResults
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 
 ROWS_SHOWN = 20
 CELL_CHARACTERS = 200
@@ -34,7 +34,7 @@ class ResultTail:
     note: str = ""
 
 
-def read_tail(registry: Registry, snapshot: Snapshot) -> ResultTail:
+def read_tail(registry: Registry, snapshot: TopologySnapshot) -> ResultTail:
     """The last rows that it has answered."""
     folder = registry.folder(snapshot.name)
     try:

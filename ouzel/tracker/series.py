@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 MINUTE_S = 60
 
-Values = npt.NDArray[np.float64]
+MinuteValues = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Series:
     """
 
     instances: tuple[str | None, ...]
-    values: Values
+    values: MinuteValues
 
     @property
     def is_univariate(self) -> bool:
@@ -54,12 +54,12 @@ class Series:
         return self.instances == (None,)
 
 
-def univariate(values: Values) -> Series:
+def univariate(values: MinuteValues) -> Series:
     """One series of no instance."""
     return Series((None,), values.reshape(1, -1))
 
 
-def last_in_minute(times_s: Sequence[int], values: Sequence[float], minutes: Minutes) -> Values:
+def last_in_minute(times_s: Sequence[int], values: Sequence[float], minutes: Minutes) -> MinuteValues:
     """Values by minute: times are floored to the minute, and the last in a minute wins. Times must not decrease."""
     found = np.full(minutes.count, np.nan)
     places = (np.asarray(times_s, dtype=np.int64) // MINUTE_S * MINUTE_S - minutes.first) // MINUTE_S

@@ -23,7 +23,7 @@ CLUSTER, ENVIRON = "local", "default"
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class TopologySnapshot:
     """One topology at one time.
 
     Attributes:
@@ -84,7 +84,7 @@ def find_user(path: Path) -> str:
     return str(uid)
 
 
-def take_snapshot(registry: Registry, record: Submitted, status: Status | None) -> Snapshot:
+def take_snapshot(registry: Registry, record: Submitted, status: Status | None) -> TopologySnapshot:
     """How a topology stands now; `status` is what its topology master said.
 
     Raises:
@@ -98,7 +98,7 @@ def take_snapshot(registry: Registry, record: Submitted, status: Status | None) 
     except OSError as error:
         raise OuzelError(f"the job directory of '{record.name}' cannot be read: {error.strerror}") from error
     tables = {container: _read_table(home / f"container-{container}") for container in job.containers}
-    return Snapshot(
+    return TopologySnapshot(
         record,
         registry.condition(record),
         job,

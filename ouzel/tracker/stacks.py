@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.starting import STACK_SIGNAL
 from ouzel.tracker.models import ShellResponse
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 
 PATIENCE_S = 2.0
 QUIET_S = 0.1
@@ -23,7 +23,7 @@ LOOK_S = 0.02
 STACK_BYTES = 256 << 10
 
 
-def find_process(snapshot: Snapshot, instance: str) -> tuple[Path, str]:
+def find_process(snapshot: TopologySnapshot, instance: str) -> tuple[Path, str]:
     """The directory of an instance's container, and the name of its process.
 
     Raises:
@@ -36,7 +36,7 @@ def find_process(snapshot: Snapshot, instance: str) -> tuple[Path, str]:
     return snapshot.home / f"container-{container}", f"instance-{task.id}"
 
 
-def pid_of(snapshot: Snapshot, instance: str) -> ShellResponse:
+def pid_of(snapshot: TopologySnapshot, instance: str) -> ShellResponse:
     """The process id of an instance.
 
     Raises:
@@ -46,7 +46,7 @@ def pid_of(snapshot: Snapshot, instance: str) -> ShellResponse:
     return ShellResponse(command=f"pid of {process}", stdout=str(_running(folder, process)), stderr="")
 
 
-def stacks_of(snapshot: Snapshot, instance: str) -> ShellResponse:
+def stacks_of(snapshot: TopologySnapshot, instance: str) -> ShellResponse:
     """The stacks of all threads of an instance.
 
     Raises:

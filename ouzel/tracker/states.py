@@ -18,7 +18,7 @@ from ouzel.tracker.models import (
     TopologyInfo,
 )
 from ouzel.tracker.plans import logical_plan, packing_plan, physical_plan, release
-from ouzel.tracker.snapshot import CLUSTER, ENVIRON, Snapshot
+from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 
 UNREMARKABLE = frozenset({"note", "resumed"})
 """Kinds of events that are no exceptions."""
@@ -27,7 +27,7 @@ HERON_STATES = {Condition.RUNNING: "RUNNING", Condition.PAUSED: "PAUSED", Condit
 """Heron's words for how a topology stands that has processes; of all others it says KILLED."""
 
 
-def metadata(snapshot: Snapshot) -> Metadata:
+def metadata(snapshot: TopologySnapshot) -> Metadata:
     """What is known of it that does not change while it runs. `submission_time` is when its present condition came."""
     return Metadata(
         cluster=CLUSTER,
@@ -43,7 +43,7 @@ def metadata(snapshot: Snapshot) -> Metadata:
     )
 
 
-def execution_state(snapshot: Snapshot) -> ExecutionState:
+def execution_state(snapshot: TopologySnapshot) -> ExecutionState:
     """Its metadata, and what of it is there."""
     return ExecutionState(
         **metadata(snapshot).model_dump(),
@@ -55,7 +55,7 @@ def execution_state(snapshot: Snapshot) -> ExecutionState:
     )
 
 
-def runtime_state(snapshot: Snapshot) -> RuntimeState:
+def runtime_state(snapshot: TopologySnapshot) -> RuntimeState:
     """What of it is there. A stream manager counts as registered if it runs and all containers have reported."""
     stream_managers = {
         f"stmgr-{one.id}": Registration(
@@ -73,12 +73,12 @@ def runtime_state(snapshot: Snapshot) -> RuntimeState:
     )
 
 
-def scheduler_location(snapshot: Snapshot) -> SchedulerLocation:
+def scheduler_location(snapshot: TopologySnapshot) -> SchedulerLocation:
     """Where commands reach the topology's server: a socket in its job directory, and no HTTP."""
     return SchedulerLocation(name=snapshot.name, http_endpoint="", job_page_link="")
 
 
-def topology_info(snapshot: Snapshot) -> TopologyInfo:
+def topology_info(snapshot: TopologySnapshot) -> TopologyInfo:
     """All of it."""
     return TopologyInfo(
         id=snapshot.job.id,
@@ -93,7 +93,7 @@ def topology_info(snapshot: Snapshot) -> TopologyInfo:
     )
 
 
-def exceptions(snapshot: Snapshot) -> list[tuple[Task | None, Event]]:
+def exceptions(snapshot: TopologySnapshot) -> list[tuple[Task | None, Event]]:
     """What has happened to its tasks, the latest last; of some it is not known to which."""
     tasks = {task.id: task for task in snapshot.job.topology.tasks()}
     events = snapshot.status.events if snapshot.status else ()
@@ -103,7 +103,7 @@ def exceptions(snapshot: Snapshot) -> list[tuple[Task | None, Event]]:
     return found
 
 
-def exception_logs(snapshot: Snapshot, component: str, instances: Iterable[str]) -> list[ExceptionLog]:
+def exception_logs(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionLog]:
     """What has happened to the instances of a component. Nobody knows when, so both times are empty."""
     return [
         ExceptionLog(
@@ -119,7 +119,7 @@ def exception_logs(snapshot: Snapshot, component: str, instances: Iterable[str])
     ]
 
 
-def exception_summary(snapshot: Snapshot, component: str, instances: Iterable[str]) -> list[ExceptionSummary]:
+def exception_summary(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionSummary]:
     """How often each kind of thing has happened to the instances of a component."""
     counts: dict[str, int] = {}
     for _, event in _of_component(snapshot, component, frozenset(instances)):
@@ -129,7 +129,7 @@ def exception_summary(snapshot: Snapshot, component: str, instances: Iterable[st
     ]
 
 
-def _of_component(snapshot: Snapshot, component: str, instances: frozenset[str]) -> list[tuple[Task, Event]]:
+def _of_component(snapshot: TopologySnapshot, component: str, instances: frozenset[str]) -> list[tuple[Task, Event]]:
     return [
         (task, event)
         for task, event in exceptions(snapshot)

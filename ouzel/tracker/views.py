@@ -9,10 +9,10 @@ from ouzel.planner.topology import Component
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Status
 from ouzel.tracker import states, words
-from ouzel.tracker.drawing import Drawing, colours_of, draw
-from ouzel.tracker.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, Instance
+from ouzel.tracker.drawing import Drawing, colours_of, draw_components
+from ouzel.tracker.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
 from ouzel.tracker.measuring import sum_of
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import Unreadable
 
 RATE_S = 60
@@ -44,12 +44,12 @@ class TopologyRow:
     order: Mapping[str, float | str]
 
 
-def topology_row(one: Snapshot | Unreadable, history: History | None, epoch: str, now_s: float) -> TopologyRow:
+def topology_row(one: TopologySnapshot | Unreadable, history: History | None, epoch: str, now_s: float) -> TopologyRow:
     """The line of a topology."""
     since_us = one.record.since_us
     if isinstance(one, Unreadable):
-        none, order = words.NOTHING, {"name": one.record.name, "state": one.condition.value, "since": since_us}
-        state, since = one.condition.value, words.time_text(since_us)
+        none, state, since = words.NOTHING, one.condition.value, words.time_text(since_us)
+        order: dict[str, float | str] = {"name": one.record.name, "state": state, "since": since_us}
         return TopologyRow(one.record.name, state, none, since, none, none, none, none, none, 0, one.problem, order)
     status = one.status
     rate_in, rate_out = rates(one, history, now_s) if history and one.is_alive else (None, None)
@@ -81,7 +81,7 @@ def topology_row(one: Snapshot | Unreadable, history: History | None, epoch: str
     )
 
 
-def rates(snapshot: Snapshot, history: History, now_s: float) -> tuple[float | None, float | None]:
+def rates(snapshot: TopologySnapshot, history: History, now_s: float) -> tuple[float | None, float | None]:
     """Rows a second that its sources read, and that its sinks write."""
     since_s, place = int(now_s) - RATE_S, snapshot.job.placement
     tasks = {task.id: task.component for task in snapshot.job.topology.tasks()}
@@ -118,14 +118,16 @@ class ComponentRow:
     loads: tuple[Load, ...]
 
 
-def component_rows(snapshot: Snapshot, history: History, now_s: float) -> list[ComponentRow]:
+def component_rows(snapshot: TopologySnapshot, history: History, now_s: float) -> list[ComponentRow]:
     """The statistics of all components, in their order."""
     components = snapshot.job.topology.components
     colours = colours_of(components)
     return [_component_row(snapshot, history, part, colours[part.name], int(now_s)) for part in components]
 
 
-def _component_row(snapshot: Snapshot, history: History, part: Component, colour: int, now_s: int) -> ComponentRow:
+def _component_row(
+    snapshot: TopologySnapshot, history: History, part: Component, colour: int, now_s: int
+) -> ComponentRow:
     keys = [(part.name, task.id) for task in snapshot.job.topology.tasks() if task.component == part.name]
 
     def total(metric: str) -> str:
@@ -152,7 +154,7 @@ def _component_row(snapshot: Snapshot, history: History, part: Component, colour
     )
 
 
-def _load(history: History, keys: list[Instance], span: str, since_s: int) -> Load:
+def _load(history: History, keys: list[InstanceKey], span: str, since_s: int) -> Load:
     share = _most(history.over(key, CAPACITY, since_s) for key in keys)
     if share is None:
         return Load(span, words.NOTHING, "none")
@@ -175,7 +177,7 @@ class Circle:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ContainerFrame:
     """One container and what runs in it."""
 
     title: str
@@ -184,7 +186,7 @@ class Frame:
     others: tuple[Circle, ...]
 
 
-def frames(snapshot: Snapshot) -> list[Frame]:
+def frames(snapshot: TopologySnapshot) -> list[ContainerFrame]:
     """All containers, that of the topology master first."""
     colours = colours_of(snapshot.job.topology.components)
     found = []
@@ -203,7 +205,7 @@ def frames(snapshot: Snapshot) -> list[Frame]:
             for name in sorted(snapshot.processes.get(number, {}))
             if not name.startswith("instance-")
         )
-        found.append(Frame(f"container {number}", number, tasks, others))
+        found.append(ContainerFrame(f"container {number}", number, tasks, others))
     return found
 
 
@@ -217,7 +219,7 @@ class HappenedRow:
     count: int
 
 
-def latest_exceptions(snapshot: Snapshot) -> list[HappenedRow]:
+def latest_exceptions(snapshot: TopologySnapshot) -> list[HappenedRow]:
     """What has happened last, the latest first."""
     return [
         HappenedRow(f"{task.component}[{task.index}]" if task else "topology", event.kind, event.text, event.count)
@@ -249,9 +251,9 @@ def backlogs(status: Status | None) -> list[tuple[str, str]]:
     ]
 
 
-def drawing_of(snapshot: Snapshot) -> Drawing:
+def drawing_of(snapshot: TopologySnapshot) -> Drawing:
     """The picture of its components."""
-    return draw(snapshot.job.topology.components)
+    return draw_components(snapshot.job.topology.components)
 
 
 def notes(events: Iterable[Event]) -> list[str]:

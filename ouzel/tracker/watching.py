@@ -15,7 +15,7 @@ from ouzel.runtime.cluster.submitted.verbs import find_status
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.runtime.run import RunState, Status
 from ouzel.tracker.history import History, RunHistory
-from ouzel.tracker.snapshot import Snapshot, take_snapshot
+from ouzel.tracker.snapshot import TopologySnapshot, take_snapshot
 
 FIRST_WORD_S = 1.0
 """How long the first status of a topology that is seen for the first time is waited for."""
@@ -32,7 +32,7 @@ class Unreadable:
     problem: str
 
 
-class Watcher:
+class TopologyWatcher:
     """All submitted topologies of a registry. Its methods may be called from any thread."""
 
     def __init__(self, registry: Registry) -> None:
@@ -41,7 +41,7 @@ class Watcher:
         self._handles: dict[tuple[str, str, int], AttachedHandle] = {}
         self._histories: dict[tuple[str, str], RunHistory] = {}
 
-    def snapshots(self) -> Iterator[Snapshot | Unreadable]:
+    def snapshots(self) -> Iterator[TopologySnapshot | Unreadable]:
         """All topologies, by name."""
         names = self.registry.names()
         self._forget_others(names)
@@ -50,7 +50,7 @@ class Watcher:
                 if (record := self.registry.find(name)) is not None:
                     yield self._take(record)
 
-    def snapshot(self, name: str) -> Snapshot:
+    def snapshot(self, name: str) -> TopologySnapshot:
         """One topology.
 
         Raises:
@@ -62,7 +62,7 @@ class Watcher:
             raise SubmissionError(f"there is no submitted topology '{name}'; /topologies shows all that there are")
         return take_snapshot(self.registry, record, self._status(record))
 
-    def history(self, snapshot: Snapshot) -> History:
+    def history(self, snapshot: TopologySnapshot) -> History:
         """The metrics of its run up to now."""
         key = (snapshot.name, snapshot.job.id)
         with self._lock:
@@ -79,7 +79,7 @@ class Watcher:
                 handle.let_go()
             self._handles.clear()
 
-    def _take(self, record: Submitted) -> Snapshot | Unreadable:
+    def _take(self, record: Submitted) -> TopologySnapshot | Unreadable:
         try:
             return take_snapshot(self.registry, record, self._status(record))
         except OuzelError as error:

@@ -52,8 +52,9 @@ class Tracked:
 
 
 @pytest.fixture(scope="module")
-def tracked() -> Iterator[Tracked]:
+def tracked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracked]:
     """It has read ROWS rows, and some of its metrics are on disk."""
+    tmp_path_factory.getbasetemp()  # else it would be made in the temporary directory that is removed at the end
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="oz") as folder:
         root = Path(folder)
         (root / "tmp").mkdir()

@@ -12,7 +12,7 @@ from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.run import RunState, Status
-from ouzel.tracker.snapshot import Snapshot
+from ouzel.tracker.snapshot import TopologySnapshot
 
 EVIL = """<script>alert("1")</script>'&amp;"""
 """A name of a component, which users choose."""
@@ -23,7 +23,7 @@ def reads(*components: str) -> tuple[Input, ...]:
     return tuple(Input(component, Grouping(GroupingKind.SHUFFLE)) for component in components)
 
 
-def make_snapshot() -> Snapshot:
+def make_snapshot() -> TopologySnapshot:
     """Two spouts, a join of them with a bad name, and a sink that also reads a spout: four tasks in two containers."""
     components = (
         Component("left", 1, (), ()),
@@ -53,9 +53,9 @@ def make_snapshot() -> Snapshot:
     processes = {1: {"stream-manager": ProcessEntry(71, 1, 0), "instance-1": ProcessEntry(72, 1, 0)}}
     running = {0: frozenset({"topology-master"}), 1: frozenset({"stream-manager", "instance-1"})}
     record = Submitted("made", "made-1", 1, Condition.RUNNING, 1_699_999_000_000_000, True)
-    return Snapshot(record, Condition.RUNNING, job, job.home, "somebody", "here", status, processes, running)
+    return TopologySnapshot(record, Condition.RUNNING, job, job.home, "somebody", "here", status, processes, running)
 
 
-def interrupted() -> Snapshot:
+def interrupted() -> TopologySnapshot:
     """The same when all its processes were killed."""
     return replace(make_snapshot(), condition=Condition.INTERRUPTED, status=None, running={}, processes={})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.tracker.files import FileRefused, list_files, open_file, read_part, stream_file
+from ouzel.tracker.files import FileRefused, list_files, open_given_file, read_part, stream_file
 
 SECRET = "the key of the topology"
 
@@ -55,13 +55,13 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_no_path_leads_out(folder: Path, path: str) -> None:
     with pytest.raises(FileRefused):
-        open_file(folder, path)
+        open_given_file(folder, path)
 
 
 def test_no_absolute_path_is_taken(folder: Path, tmp_path: Path) -> None:
     for path in (folder / "instance-1.log", tmp_path / "stranger.log", Path("/etc/passwd")):
         with pytest.raises(FileRefused):
-            open_file(folder, str(path))
+            open_given_file(folder, str(path))
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_a_part_of_a_log(folder: Path, offset: int, length: int, data: str, begi
 
 
 def test_a_whole_log_and_the_list(folder: Path) -> None:
-    assert b"".join(stream_file(open_file(folder, "./instance-1.log"))) == b"one\ntwo\n"
+    assert b"".join(stream_file(open_given_file(folder, "./instance-1.log"))) == b"one\ntwo\n"
     assert list(list_files(folder)) == ["instance-1.log"]

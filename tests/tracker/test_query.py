@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import QueryError
-from ouzel.tracker.query import Call, Expression, TimeSeries, evaluate, parse_query
+from ouzel.tracker.query import MetricsCall, MetricsExpression, TimeSeries, evaluate_query, parse_metrics_query
 from ouzel.tracker.series import Minutes, Series
 
 MINUTES = Minutes(600, 5)
@@ -46,27 +46,27 @@ data = st.fixed_dictionaries(
 leaves = st.builds(TimeSeries, st.sampled_from("ab"), st.sampled_from([None, "i1"]), st.just("__emit-count/default"))
 
 
-def calls(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+def calls(inner: st.SearchStrategy[MetricsExpression]) -> st.SearchStrategy[MetricsExpression]:
     """Calls whose arguments are these."""
     numbers = st.integers(1, 4).map(float)
     operands = st.one_of(inner, numbers)
     pair = st.one_of(st.tuples(inner, operands), st.tuples(operands, inner))
     return st.one_of(
-        st.builds(Call, st.sampled_from(["DIVIDE", "MULTIPLY", "SUBTRACT"]), pair),
+        st.builds(MetricsCall, st.sampled_from(["DIVIDE", "MULTIPLY", "SUBTRACT"]), pair),
         st.builds(
-            lambda name, one, more: Call(name, (one, *more)),
+            lambda name, one, more: MetricsCall(name, (one, *more)),
             st.sampled_from(["SUM", "MAX"]),
             inner,
             st.lists(operands, max_size=2),
         ),
         st.builds(
-            lambda q, one, more: Call("PERCENTILE", (q, one, *more)),
+            lambda q, one, more: MetricsCall("PERCENTILE", (q, one, *more)),
             st.integers(0, 100).map(float),
             inner,
             st.lists(operands, max_size=2),
         ),
-        st.builds(lambda number, one: Call("DEFAULT", (number, one)), numbers, inner),
-        st.builds(lambda one: Call("RATE", (one,)), inner),
+        st.builds(lambda number, one: MetricsCall("DEFAULT", (number, one)), numbers, inner),
+        st.builds(lambda one: MetricsCall("RATE", (one,)), inner),
     )
 
 
@@ -77,7 +77,7 @@ class Differ(Exception):
     """The model's word for series of different instances."""
 
 
-def model(query: Expression, stamps: list[int], known: Data) -> Model:
+def model(query: MetricsExpression, stamps: list[int], known: Data) -> Model:
     """What a query gives, point by point."""
     match query:
         case float():
@@ -85,21 +85,21 @@ def model(query: Expression, stamps: list[int], known: Data) -> Model:
         case TimeSeries(component, instance, _):
             rows = {n: {t: v for t, v in row.items() if t in stamps} for n, row in known.components[component].items()}
             return {name: row for name, row in rows.items() if row and instance in (None, name)}
-        case Call("RATE", (one,)):
+        case MetricsCall("RATE", (one,)):
             rows = model(one, [stamps[0] - 60, *stamps], known)
             return {
                 n: {t: row[t] - row[t - 60] for t in stamps if t in row and t - 60 in row} for n, row in rows.items()
             }
-        case Call("DEFAULT", (float(number), one)):
+        case MetricsCall("DEFAULT", (float(number), one)):
             return {n: {t: row.get(t, number) for t in stamps} for n, row in model(one, stamps, known).items()}
-        case Call("SUM" | "MAX" | "PERCENTILE" as name, arguments):
+        case MetricsCall("SUM" | "MAX" | "PERCENTILE" as name, arguments):
             share, rest = (arguments[0], arguments[1:]) if name == "PERCENTILE" else (0.0, arguments)
             rows = [row for one in rest for row in model(one, stamps, known).values()]
             assert isinstance(share, float)
             return {
                 None: {t: fold(name, share, found) for t in stamps if (found := [row[t] for row in rows if t in row])}
             }
-        case Call(name, (one, other)):
+        case MetricsCall(name, (one, other)):
             return combine(name, model(one, stamps, known), model(other, stamps, known))
     raise AssertionError(query)
 
@@ -130,29 +130,29 @@ def arithmetic(name: str, one: Points, other: Points) -> Points:
     return {t: compute(one[t], other[t]) for t in found}
 
 
-def text_of(query: Expression) -> str:
+def text_of(query: MetricsExpression) -> str:
     """A query as users write it."""
     match query:
         case float():
             return f"{query:g}"
         case TimeSeries(component, instance, metric):
             return f"TS({component}, {instance or '*'}, {metric})"
-        case Call(name, arguments):
+        case MetricsCall(name, arguments):
             return f"{name}( {', '.join(map(text_of, arguments))})"
     raise AssertionError(query)
 
 
 @given(queries, data)
-def test_every_query_gives_what_a_naive_model_gives(query: Call | TimeSeries, known: Data) -> None:
-    parsed = parse_query(text_of(query))
+def test_every_query_gives_what_a_naive_model_gives(query: MetricsCall | TimeSeries, known: Data) -> None:
+    parsed = parse_metrics_query(text_of(query))
     assert parsed == query
     try:
         expected = model(query, MINUTES.stamps, known)
     except Differ:
         with pytest.raises(QueryError, match="different instances"):
-            evaluate(parsed, MINUTES, known.fetch)
+            evaluate_query(parsed, MINUTES, known.fetch)
         return
-    series = evaluate(parsed, MINUTES, known.fetch)
+    series = evaluate_query(parsed, MINUTES, known.fetch)
     assert series.instances == tuple(expected)
     for name, row in zip(series.instances, series.values, strict=True):
         found = {stamp: value for stamp, value in zip(MINUTES.stamps, row, strict=True) if not np.isnan(value)}
@@ -164,7 +164,7 @@ ROWS = Data({"a": {"i1": {600: 1.0, 660: 4.0}, "i2": {600: 3.0}}, "b": {"i1": {6
 
 def told(text: str) -> list[tuple[str | None, list[float | None]]]:
     """The answer to a query over ROWS."""
-    series = evaluate(parse_query(text), Minutes(600, 2), ROWS.fetch)
+    series = evaluate_query(parse_metrics_query(text), Minutes(600, 2), ROWS.fetch)
     rows = [[None if np.isnan(value) else float(value) for value in row] for row in series.values]
     return list(zip(series.instances, rows, strict=True))
 

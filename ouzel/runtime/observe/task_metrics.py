@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ouzel.runtime.observe.counts import COUNTS
+from ouzel.runtime.observe.counts import COUNTS, count_of
 from ouzel.runtime.observe.histogram import middle_of
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
@@ -57,7 +57,7 @@ class MetricsSample:
 
 def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
     """The metrics of a task."""
-    counts = {COUNT_NAMES[name]: int(getattr(report, name)) for name in COUNTS}
+    counts = {COUNT_NAMES[name]: count_of(report, name) for name in COUNTS}
     counts[CPU_TIME] = int(report.busy_seconds * 1e9)
     counts[COMPLETE_COUNT] = sum(report.latency_us.values())
     counts[COMPLETE_TIME] = int(sum(middle_of(slot) * rows for slot, rows in report.latency_us.items()))
