@@ -7,13 +7,15 @@ counts that are carried, from where the one before had ended); a count that has 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
-from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, STREAM_MANAGER, MetricsSample
+from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, MetricsReader
 from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
 
@@ -43,38 +45,44 @@ class _Track:
 
 
 class History:
-    """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance."""
+    """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
+
+    Threads share it: each method looks at whole samples.
+    """
 
     def __init__(self) -> None:
         self._tracks: dict[InstanceKey, _Track] = {}
+        self._lock = Lock()
 
     def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True) -> None:
         """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was."""
-        for sample in samples:
-            track = self._tracks.setdefault((sample.component, sample.instance), _Track(is_whole=is_whole))
-            if track.times and sample.time_s < track.times[-1]:
-                continue
-            _append(track, sample)
+        with self._lock:
+            for sample in samples:
+                track = self._tracks.setdefault((sample.component, sample.instance), _Track(is_whole=is_whole))
+                if not track.times or sample.time_s >= track.times[-1]:
+                    _append(track, sample)
 
     def forget_before(self, time_s: int) -> None:
         """Let go of what is older, but for the last sample before it, from which counts go on."""
-        for track in self._tracks.values():
-            old = max(0, int(np.searchsorted(track.times, time_s)) - 1)
-            if old:
-                track.is_whole = False
-                del track.times[:old]
-                for column in (*track.counts.values(), *track.values.values()):
-                    del column[:old]
+        with self._lock:
+            for track in self._tracks.values():
+                old = bisect_left(track.times, time_s) - 1
+                if old > 0:
+                    track.is_whole = False
+                    for column in (track.times, *track.counts.values(), *track.values.values()):
+                        del column[:old]
 
     @property
     def instances(self) -> list[InstanceKey]:
         """All that have said anything, in order."""
-        return sorted(self._tracks)
+        with self._lock:
+            return sorted(self._tracks)
 
     def metrics_of(self, component: str) -> list[str]:
         """The names of all metrics of a component, sorted."""
-        tracks = [track for (name, _), track in self._tracks.items() if name == component]
-        named = {name for track in tracks for name in (*track.counts, *track.values)}
+        with self._lock:
+            tracks = [track for (name, _), track in self._tracks.items() if name == component]
+            named = {name for track in tracks for name in (*track.counts, *track.values)}
         return sorted(named | {name for name, (count, _, _) in QUOTIENTS.items() if count in named})
 
     def series(
@@ -90,48 +98,50 @@ class History:
         rows, names = [], []
         for key in self.instances:
             if key[0] == component and (wanted is None or key[1] in wanted):
-                row = self._minutely(self._tracks[key], metric, minutes)
+                with self._lock:
+                    row = _minutely(self._tracks[key], metric, minutes)
                 if not np.isnan(row).all():
                     rows.append(row)
                     names.append(name(key))
         return Series(tuple(names), np.array(rows).reshape(len(rows), minutes.count))
 
     def over(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
-        """One metric of an instance over the time since then; None if nothing is known of it."""
-        track = self._tracks.get(key)
-        if track is None or not track.times:
-            return None
-        if metric in QUOTIENTS:
-            count, of, factor = QUOTIENTS[metric]
-            came, seconds = _growth(track, count, since_s)
-            per, _ = (seconds, 0.0) if of is None else _growth(track, of, since_s)
-            return came / per * factor if came is not None and per else None
-        if metric in track.counts:
-            is_all = track.is_whole and since_s < track.times[0]
-            return track.counts[metric][-1] if is_all else _growth(track, metric, since_s)[0]
-        known = [value for value in track.values.get(metric, []) if not np.isnan(value)]
-        return known[-1] if known else None
+        """One metric of an instance over the time since then; None if nothing has come since."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return None if track is None else _over(track, metric, since_s)
 
     def rate(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
-        """What came of a count in a second, over the time since then."""
-        track = self._tracks.get(key)
-        if track is None or not track.times:
-            return None
-        came, seconds = _growth(track, metric, since_s)
+        """What came of a count in a second, over the time since then; None if nothing has come since."""
+        with self._lock:
+            track = self._tracks.get(key)
+            came, seconds = (None, 0.0) if track is None else _growth(track, metric, since_s)
         return came / seconds if came is not None and seconds else None
 
-    def _minutely(self, track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
-        if metric in QUOTIENTS:
-            count, of, factor = QUOTIENTS[metric]
-            came = self._minutely(track, count, minutes)
-            per = np.full(minutes.count, 60.0) if of is None else self._minutely(track, of, minutes)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.where(per == 0, np.nan, came / per * factor)
-        if metric in track.counts:
-            return _counts_by_minute(track, metric, minutes)
-        if metric in track.values:
-            return last_in_minute(track.times, track.values[metric], minutes)
-        return np.full(minutes.count, np.nan)
+
+def _over(track: _Track, metric: str, since_s: int) -> float | None:
+    if metric in QUOTIENTS:
+        count, of, factor = QUOTIENTS[metric]
+        came, seconds = _growth(track, count, since_s)
+        per, _ = (seconds, 0.0) if of is None else _growth(track, of, since_s)
+        return came / per * factor if came is not None and per else None
+    if metric in track.counts:
+        is_all = track.is_whole and since_s < track.times[0]
+        return track.counts[metric][-1] if is_all else _growth(track, metric, since_s)[0]
+    known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
+    return next((value for value in reversed(known) if not np.isnan(value)), None)
+
+
+def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
+    if metric in QUOTIENTS:
+        count, of, factor = QUOTIENTS[metric]
+        came = _minutely(track, count, minutes)
+        per = np.full(minutes.count, 60.0) if of is None else _minutely(track, of, minutes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(per == 0, np.nan, came / per * factor)
+    if metric in track.counts:
+        return _counts_by_minute(track, metric, minutes)
+    return last_in_minute(track.times, track.values.get(metric, [np.nan] * len(track.times)), minutes)
 
 
 def _append(track: _Track, sample: MetricsSample) -> None:
@@ -151,18 +161,17 @@ def _append(track: _Track, sample: MetricsSample) -> None:
 
 
 def _growth(track: _Track, metric: str, since_s: int) -> tuple[float | None, float]:
-    """What has come of a count since the last sample of before then, and in how many seconds."""
-    if len(track.times) < 2 or metric not in track.counts:
+    """What has come of a count since the last sample of before then, and in how many seconds; None if no sample has come since."""
+    if len(track.times) < 2 or metric not in track.counts or since_s >= track.times[-1]:
         return None, 0.0
-    column = track.counts[metric]
-    place = min(max(0, int(np.searchsorted(track.times, since_s, side="right")) - 1), len(column) - 2)
+    column, place = track.counts[metric], max(0, bisect_right(track.times, since_s) - 1)
     return column[-1] - column[place], float(track.times[-1] - track.times[place])
 
 
 def _counts_by_minute(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
     """What came in each minute: the difference of the last samples of this minute and of the one before that has one."""
     totals = last_in_minute(track.times, track.counts[metric], minutes)
-    before = int(np.searchsorted(track.times, minutes.first)) - 1
+    before = bisect_left(track.times, minutes.first) - 1
     known = track.counts[metric][before] if before >= 0 else (0.0 if track.is_whole else np.nan)
     found = np.full(minutes.count, np.nan)
     for place in np.flatnonzero(~np.isnan(totals)):
@@ -185,8 +194,3 @@ class RunHistory:
             self.history.add(samples, is_whole=reader.is_whole)
         self.history.forget_before(now_s - HISTORY_S - 60)
         return self.history
-
-
-def is_stream_manager(key: InstanceKey) -> bool:
-    """Whether the instance is a stream manager."""
-    return key[0] == STREAM_MANAGER

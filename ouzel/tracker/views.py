@@ -15,8 +15,8 @@ from ouzel.tracker.measuring import sum_of
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import Unreadable
 
-RATE_S = 60
-"""Rates are those of so many seconds."""
+RATE_S = 70
+"""Rates are those of so many seconds: a sample comes every minute at least."""
 
 SPANS = {"3 min": 180, "10 min": 600, "1 h": 3_600, "3 h": 10_800}
 CAPACITY_LIMITS = (0.5, 0.9)

@@ -64,10 +64,12 @@ class TopologyWatcher:
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """The metrics of its run up to now."""
-        key = (snapshot.name, snapshot.job.id)
+        key = (snapshot.name, f"{snapshot.job.id} {snapshot.job.revision}")
         with self._lock:
             known = self._histories.get(key)
             if known is None:
+                for former in [run for run in self._histories if run[0] == snapshot.name]:
+                    del self._histories[former]
                 containers = [one.id for one in snapshot.job.packing.containers]
                 known = self._histories[key] = RunHistory(snapshot.home, containers)
             return known.read(int(time.time()))

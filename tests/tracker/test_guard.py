@@ -63,7 +63,7 @@ def test_nothing_can_be_changed(tmp_path: Path, method: str) -> None:
 
 
 def test_an_address_that_is_none_is_told_in_the_form_that_was_asked_for(tmp_path: Path) -> None:
-    assert client(tmp_path).get("/none").json() == "Not FoundTopology"
+    assert client(tmp_path).get("/none").json() == "Not Found"
     page = client(tmp_path).get("/none", headers={"accept": "text/html"})
     assert (page.status_code, "there is nothing at /none" in page.text) == (404, True)
 

@@ -75,6 +75,16 @@ def test_latency_and_load_are_quotients_of_what_came() -> None:
     assert history.over(("counts", 1), CAPACITY, 605) == pytest.approx(0.05)
 
 
+def test_of_a_task_that_has_said_nothing_since_nothing_is_known() -> None:
+    history = History()
+    history.add([sample(605, 5, lag=3), sample(665, 9)])
+    assert history.over(("counts", 1), "lag", 600) == 3
+    for metric in (EXECUTED, CAPACITY, EXECUTE_LATENCY, "lag", "none"):
+        assert history.over(("counts", 1), metric, 665) is None
+    assert history.rate(("counts", 1), EXECUTED, 665) is None
+    assert history.over(("counts", 2), EXECUTED, 0) is None
+
+
 def test_values_are_the_last_of_their_minute_and_what_is_old_is_let_go() -> None:
     history = History()
     history.add([sample(605, 1, lag=5), sample(650, 2, lag=7), sample(665, 3)])

@@ -41,7 +41,7 @@ class MetricsWriter:
     def __init__(self, folder: Path, file_bytes: int = FILE_BYTES) -> None:
         self._folder, self._file_bytes = folder, file_bytes
         self._began_s: int | None = None
-        self._start = b"\n"  # ends a line that a killed process has left half
+        self._start = b"\n"  # ends a line that a killed process, or a full disk, has left half
 
     def write(self, samples: Iterable[MetricsSample], now_s: int) -> None:
         """Keep samples.
@@ -52,8 +52,9 @@ class MetricsWriter:
         text = b"".join(_to_line(sample) for sample in samples)
         if not text:
             return
+        text, self._start = self._start + text, b"\n"
         with self._choose_file(now_s).open("ab") as file:
-            file.write(self._start + text)
+            file.write(text)
         self._start = b""
 
     def _choose_file(self, now_s: int) -> Path:
