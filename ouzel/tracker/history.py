@@ -69,7 +69,8 @@ class History:
                 old = bisect_left(track.times, time_s) - 1
                 if old > 0:
                     track.is_whole = False
-                    for column in (track.times, *track.counts.values(), *track.values.values()):
+                    del track.times[:old]
+                    for column in (*track.counts.values(), *track.values.values()):
                         del column[:old]
 
     @property

@@ -63,3 +63,12 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         assert page.select_one("#connection").text == ""  # type: ignore[union-attr]
         assert "Content Security Policy" not in said
         assert "CONSOLE" not in said
+
+
+def test_what_is_typed_into_the_filter_stands_in_the_address_and_hides_the_rest(
+    tracked: Tracked, address: str, tmp_path: Path
+) -> None:
+    for typed, is_hidden in ((f"{tracked.name}%20running", False), (f"{tracked.name}%20failed", True)):
+        page, _ = show(f"{address}#filter={typed}", tmp_path, 1440)
+        (row,) = page.select("#topologies tbody tr")
+        assert row.has_attr("hidden") == is_hidden

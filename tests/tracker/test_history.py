@@ -116,6 +116,9 @@ def test_reports_become_samples_under_herons_names() -> None:
     assert told.values["__lag"] == 12
     assert "__emit-count/default" not in told.carries
     assert EXECUTED in told.carries
+    report.restored = True
+    assert {"__emit-count/default", "seen"} <= sample_task(report, 600).carries
+    assert CPU_TIME not in sample_task(report, 600).carries
     stream_manager = sample_stream_manager(StreamManagerReport(container=2, frames=5, slow=[1, 3]), 600)
     assert (stream_manager.component, stream_manager.instance) == ("__stmgr__", 2)
     assert stream_manager.values["__back-pressure-tasks"] == 2

@@ -73,7 +73,13 @@ async function refresh() {
   setTimeout(refresh, EVERY_MS);
 }
 
-document.querySelector("#filter")?.addEventListener("input", arrange);
+// What is typed stands in the address, so that it can be kept as a bookmark.
+const filter = document.querySelector("#filter");
+if (filter) filter.value = new URLSearchParams(location.hash.slice(1)).get("filter") ?? "";
+filter?.addEventListener("input", () => {
+  history.replaceState(null, "", `#${new URLSearchParams({ filter: filter.value })}`);
+  arrange();
+});
 document.querySelector("#topologies thead")?.addEventListener("click", onSort);
 arrange();
 setTimeout(refresh, EVERY_MS);
