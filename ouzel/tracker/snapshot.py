@@ -35,7 +35,6 @@ class TopologySnapshot:
         status: the last that its topology master said; None if it has not said anything.
         processes: by container, its processes.
         running: by container, the names of those that run.
-        problem: why nobody knows more; empty if all is well.
     """
 
     record: Submitted
