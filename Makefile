@@ -2,7 +2,7 @@
 # locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law faults check format docs wire data clean jdk
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,10 @@ postgres: ## Install the PostgreSQL server that tests start
 	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || command -v postgres >/dev/null || \
 	    apt-get install -y --no-install-recommends postgresql || \
 	    { echo "make: postgres cannot be installed here; install it by hand (Debian: apt install postgresql) and have it on the PATH" >&2; exit 1; }
+
+chromium: ## Install the browser that a test of the pages of `ouzel ui` starts
+	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium || \
+	    { echo "make: chromium cannot be installed here; install it by hand (Debian: apt install chromium)" >&2; exit 1; }
 
 kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twitter's test server, fetched with Maven
 	$(BIN)/python -m pytest tests/connectors/test_kestrel_wire.py -rs
@@ -89,6 +93,9 @@ attack: $(INSTALLED) ## Attack topologies from SEED for SECONDS: kills, stops, s
 
 fire: $(INSTALLED) jdk ## Send 200,000 events from each connector to each while from SEED all who take part are killed, cut off, delayed; count
 	$(BIN)/python -m tests.fire --seed $(SEED)
+
+fault-table: $(INSTALLED) ## Strike each process of a topology with all operators, by SIGKILL and SIGSTOP; the table of docs/delivery.md says what was seen
+	$(BIN)/python -m tests.fire.matrix $(WHO)
 
 SEEDS ?= 300
 

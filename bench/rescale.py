@@ -12,73 +12,46 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import tempfile
 import time
-from itertools import pairwise
+from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
 
+from bench.growth import WORDS, Growth, figures, load_words
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.submitted.attached import AttachedHandle
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.cluster.submitted.verbs import find_status, kill_topology
-from ouzel.session import load
 from ouzel.submitting import submit_job, update_parallelism
 
-QUERY = """
-CREATE TABLE words (word VARCHAR) WITH (
-  'connector' = 'datagen', 'fields.word.cardinality' = '{keys}', 'fields.word.length' = '8', 'rate' = '{rate}', 'partitions' = '1');
-SELECT word, COUNT(*) AS n FROM words GROUP BY word EMIT CHANGES;
-"""
-RATE, NAME, LOOK_S, FLOWS_S = 100_000, "rescaled", 0.002, 120.0
+QUERY = f"{WORDS}\nSELECT word, COUNT(*) AS n FROM words GROUP BY word EMIT CHANGES;"
+RATE, NAME, LOOK_S, FLOWS_S = 100_000, "rescaled", 0.01, 120.0
 STEPS = (4, 2)
 MARK_BYTES = 4_096
 """A mark, or the record of a roll back, takes less; a batch of rows takes more."""
 
 
-class ResultWatch(Thread):
-    """Notes when rows have come to the files of the result."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(daemon=True)
-        self._folder, self._ends = folder, Event()
-        self.grew: list[float] = []
-
-    def run(self) -> None:
-        """Look every few milliseconds."""
-        size = -1
-        while not self._ends.wait(LOOK_S):
-            now = sum(path.stat().st_size for path in self._folder.glob("*/task-*/part-*.rows"))
-            if now > size + MARK_BYTES:
-                self.grew.append(time.monotonic())
-            size = now
-
-    def stop(self) -> None:
-        """Look no more."""
-        self._ends.set()
-        self.join()
-
-
-def longest_gap(moments: list[float]) -> float:
-    """The longest time in which nothing grew."""
-    return max(after - before for before, after in pairwise(moments))
-
-
 def update(registry: Registry, tasks: int) -> tuple[float, float]:
     """Update it while rows flow; how long it stood still, and how long the command took."""
-    watch = ResultWatch(registry.folder(NAME).results)
-    watch.start()
-    time.sleep(2.0)
-    warm.prepare()
-    began = time.monotonic()
-    update_parallelism(NAME, {"count_by_word": tasks})
-    took, known = time.monotonic() - began, len(watch.grew)
-    deadline = time.monotonic() + FLOWS_S
-    while len(watch.grew) < known + 3 and time.monotonic() < deadline:
-        time.sleep(LOOK_S)
-    watch.stop()
-    return longest_gap(watch.grew), took
+    results = registry.folder(NAME).results
+    growth = Growth(lambda: sum(map(size, results.glob("*/task-*/part-*.rows"))), least=MARK_BYTES)
+    with growth.watched():
+        time.sleep(2.0)
+        warm.prepare()
+        began = time.monotonic()
+        update_parallelism(NAME, {"count_by_word": tasks})
+        took, known = time.monotonic() - began, len(growth.moments)
+        deadline = time.monotonic() + FLOWS_S
+        while len(growth.moments) < known + 3 and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+    return growth.longest_gap, took
+
+
+def size(path: Path) -> int:
+    """Bytes of a file; none when it has just been folded into another one."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
 
 
 def rows_in(registry: Registry) -> int:
@@ -96,9 +69,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rescale-") as folder:
         os.environ["OUZEL_HOME"] = folder
-        file = Path(folder) / "words.sql"
-        file.write_text(QUERY.format(keys=options.keys, rate=RATE), encoding="utf-8")
-        handle = submit_job(load(file, (("containers", "1"), ("checkpoint.interval.ms", "3000"))), NAME)
+        handle = submit_job(load_words(Path(folder), QUERY.format(keys=options.keys, rate=RATE)), NAME)
         assert isinstance(handle, AttachedHandle)
         handle.let_go()
         registry = Registry()
@@ -106,14 +77,7 @@ def main() -> None:
             while rows_in(registry) < 3 * options.keys:
                 time.sleep(0.5)
             gaps, took = zip(*(update(registry, STEPS[number % 2]) for number in range(options.updates)), strict=True)
-            line = {
-                "keys": options.keys,
-                "updates": options.updates,
-                "pause_s": round(statistics.median(gaps), 3),
-                "pause_max_s": round(max(gaps), 3),
-                "command_s": round(statistics.median(took), 3),
-                "command_max_s": round(max(took), 3),
-            }
+            line = vars(options) | figures("pause", gaps) | figures("command", took)
         finally:
             kill_topology(registry, NAME)
     print(json.dumps(line), flush=True)

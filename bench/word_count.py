@@ -6,6 +6,8 @@
     python -m bench.word_count --no-acks                          at most once
     python -m bench.word_count --sql                              SELECT word, COUNT(*) ... GROUP BY word EMIT CHANGES
     python -m bench.word_count --sql --checkpoint 10000           and an epoch every 10 s
+    python -m bench.word_count --sql --checkpoint 10000 --into file                         written into Parquet files, at least once
+    python -m bench.word_count --sql --checkpoint 10000 --into file --effectively-once      and each row once, whatever dies
 
 `rows` are words counted by the bolts (for SQL: words acked); latency is complete, from emit to ack.
 """
@@ -35,6 +37,15 @@ from ouzel.runtime.state.index import KeyIndex
 from ouzel.session import load, start
 
 METER_INTERVAL_S = 0.1
+
+INTO = {
+    "blackhole": {"key": ", PRIMARY KEY (word) NOT ENFORCED", "options": "'connector' = 'blackhole'"},
+    "file": {
+        "key": "",
+        "options": "'connector' = 'file', 'path' = 'counts', 'format' = 'parquet', 'changelog' = 'true'",
+    },
+}
+"""Where the counts of --sql go."""
 
 
 class WordSpout(Spout):
@@ -118,9 +129,10 @@ def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Cou
     """The word count as SQL."""
     query = (Path(__file__).parent / "word_count.sql").read_text(encoding="utf-8")
     file = directory / "word_count.sql"
-    file.write_text(query.format(words=options.words), encoding="utf-8")
+    file.write_text(query.format(words=options.words, **INTO[options.into]), encoding="utf-8")
+    least = "effectively-once" if options.effectively_once else "at-least-once"
     pairs = {
-        "delivery": "at-least-once" if options.acks else "at-most-once",
+        "delivery": least if options.acks else "at-most-once",
         "containers": options.containers,
         "max.pending.rows": options.pending,
         "batch.rows": options.batch,
@@ -136,6 +148,8 @@ def description(options: argparse.Namespace) -> dict[str, Any]:
     workload = "W1" + ("-sql" if options.sql else "") + ("-acks" if options.acks else "-noacks")
     names = ("words", "spouts", "bolts", "containers", "batch", "pending")
     chosen = {name: getattr(options, name) for name in names} | ({"rate": options.rate} if options.rate else {})
+    if options.sql:
+        chosen |= {"into": options.into, "checkpoint": options.checkpoint, "effectively_once": options.effectively_once}
     return {"engine": "ouzel", "workload": workload, "mode": "heron", **chosen}
 
 
@@ -156,6 +170,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--checkpoint", type=int, default=0, help="milliseconds from epoch to epoch, with --sql; 0 is none"
     )
+    parser.add_argument("--into", choices=INTO, default="blackhole", help="where the counts of --sql go")
+    parser.add_argument("--effectively-once", action="store_true", help="with --sql and --checkpoint")
     parser.add_argument("--warm-up", type=float, default=5, help="seconds before the measured window")
     parser.add_argument("--seconds", type=float, default=10, help="length of the measured window")
     return parser.parse_args()

@@ -62,20 +62,29 @@ def start(what: What, engine: str = "heron") -> Handle:
     return session.start(_job(what), engine)
 
 
-def submit(what: What, name: str = "") -> Handle:
+def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow_state_loss: bool = False) -> Handle:
     """Run a query or a topology that stays when this program ends: a handle on it, as `attach` gives.
 
     Args:
         name: by which commands and programs find it; the topology's own by default.
+        from_: a savepoint that it goes on from, made by `ouzel stop NAME --savepoint DIR`.
+        allow_state_loss: whether operators that mean something else than in the savepoint may begin empty.
 
     Raises:
-        SubmissionError: there is one of that name.
+        SubmissionError: there is one of that name, or it cannot go on from the savepoint, or state would be lost.
+        StateError: the savepoint cannot be used.
         OuzelError: it could not be started.
     """
+    from ouzel.savepoints import plan_start
     from ouzel.submitting import name_for, submit_job
 
     job = _job(what)
-    return submit_job(job, name or name_for(job.topology.name))
+    if from_ is None:
+        return submit_job(job, name or name_for(job.topology.name))
+    planned = plan_start(job, Path(from_))
+    if not allow_state_loss:
+        planned.check_losses()
+    return planned.submit(name)
 
 
 def attach(name: str) -> Handle:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.job import Job, connector_traits, draw_seed, load, load_text, mark_sides, with_settings
+from ouzel.planner.epochs import with_epochs_of_run
 from ouzel.runtime.run import Handle
 
 __all__ = [
@@ -52,7 +53,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
     if engine == "heron":
         from ouzel.runtime.cluster.local import start_heron
 
-        return start_heron(topology, job.packing, job.directory)
+        return start_heron(with_epochs_of_run(topology), job.packing, job.directory)
     raise OuzelError(f"there is no engine '{engine}'; write heron, memory or spark")
 
 

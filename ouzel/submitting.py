@@ -17,7 +17,9 @@ from ouzel.planner.meaning import with_code
 
 if TYPE_CHECKING:
     from ouzel.planner.evolution import Evolution
+    from ouzel.planner.former import Former
     from ouzel.planner.topology import Topology
+    from ouzel.runtime.cluster.origin import Origin
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
     from ouzel.runtime.cluster.submitted.folder import About
     from ouzel.runtime.cluster.submitted.update import Present
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 EXPLANATION_WIDTH = 120
 
 
-def submit_job(job: session.Job, name: str) -> AttachedHandle:
-    """Submit a job under a name; a handle on it.
+def submit_job(job: session.Job, name: str, origin: Origin | None = None) -> AttachedHandle:
+    """Submit a job under a name, which goes on from a savepoint if there is an origin; a handle on it.
 
     Raises:
         SubmissionError: there is one of that name.
@@ -38,23 +40,13 @@ def submit_job(job: session.Job, name: str) -> AttachedHandle:
     if not job.topology.components:
         raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
     job = session.ready(replace(job, topology=with_code(with_epochs(job.topology))))
-    registry, record = submit_topology(name, job.topology, job.packing, job.directory, _about(job))
+    registry, record = submit_topology(name, job.topology, job.packing, job.directory, _about(job), origin)
     return AttachedHandle(registry, record)
 
 
 def name_for(text: str) -> str:
     """A name for what stands in a file of this name, or has it as its own."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_.-") or "query"
-
-
-def submit_program(path: Path, name: str) -> AttachedHandle:
-    """Run a program as `python PROGRAM.py` does, up to where it starts a topology, and submit that; a handle on it.
-
-    Raises:
-        QueryError: it cannot be read, or starts none.
-        OuzelError: what it starts cannot be submitted.
-    """
-    return submit_job(load_program_job(path), name)
 
 
 @dataclass(frozen=True)
@@ -73,17 +65,8 @@ class PlannedUpdate:
 
     @property
     def text(self) -> str:
-        """What becomes of each source, operator and sink, a line each; who has other tasks; and what is lost."""
-        losses = len(self.evolution.losses)
-        lost = f"the state of {losses} operator{'' if losses == 1 else 's'} is lost" if losses else "no state is lost"
-        return "\n".join([*map(str, self.evolution.changes), *self._other_tasks(), lost])
-
-    def _other_tasks(self) -> Iterator[str]:
-        had = {one.name: one.parallelism for one in self._present.topology.components}
-        for component in self._job.topology.components:
-            before, now = had.get(component.name, component.parallelism), component.parallelism
-            if before != now:
-                yield f"tasks    {component.name}: it has {now:,} now, and had {before:,}"
+        """See `describe_changes`."""
+        return describe_changes(self.evolution, self._present.topology, self._job.topology)
 
     def carry_out(self, *, allow_state_loss: bool = False) -> None:
         """Put it there.
@@ -92,26 +75,42 @@ class PlannedUpdate:
             SubmissionError: state would be lost, and that is not allowed.
             OuzelError: it cannot be; the topology goes on as it was.
         """
-        from ouzel.runtime.checkpoints.former import Former
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.runtime.cluster.submitted.update import Next, replace_topology
 
-        losses = self.evolution.losses
-        if losses and not allow_state_loss:
-            told = ", ".join(dict.fromkeys(f"'{one.component}'" for one in losses))
+        if self.evolution.losses and not allow_state_loss:
             raise SubmissionError(
-                f"topology '{self.name}' is not updated, for the state of {told} would be lost; add --allow-state-loss (in Python "
-                "allow_state_loss=True), or submit the new query under another name"
+                f"topology '{self.name}' is not updated, for the state of {name_losses(self.evolution)} would be lost; add "
+                "--allow-state-loss (in Python allow_state_loss=True), or submit the new query under another name"
             )
-        formers = self.evolution.formers.items()
-        following = Next(
-            self._job.topology,
-            _about(self._job),
-            {name: Former(one.component, one.states) for name, one in formers},
-            {name: one.notes for name, one in formers},
-            self.evolution.is_result_anew,
-        )
+        formers, noted = find_formers(self.evolution)
+        following = Next(self._job.topology, _about(self._job), formers, noted, self.evolution.is_result_anew)
         replace_topology(Registry(), self._present, following)
+
+
+def describe_changes(evolution: Evolution, old: Topology, new: Topology) -> str:
+    """What becomes of each source, operator and sink, a line each; who has other tasks; and what is lost."""
+    losses = len(evolution.losses)
+    lost = f"the state of {losses} operator{'' if losses == 1 else 's'} is lost" if losses else "no state is lost"
+    return "\n".join([*map(str, evolution.changes), *_other_tasks(old, new), lost])
+
+
+def _other_tasks(old: Topology, new: Topology) -> Iterator[str]:
+    had = {one.name: one.parallelism for one in old.components}
+    for component in new.components:
+        before, now = had.get(component.name, component.parallelism), component.parallelism
+        if before != now:
+            yield f"tasks    {component.name}: it has {now:,} now, and had {before:,}"
+
+
+def name_losses(evolution: Evolution) -> str:
+    """The components whose state is lost."""
+    return ", ".join(dict.fromkeys(f"'{one.component}'" for one in evolution.losses))
+
+
+def find_formers(evolution: Evolution) -> tuple[Mapping[str, Former], dict[str, str]]:
+    """By component, what it goes on from, and the former one whose notes its source or sink goes on with."""
+    return evolution.formers, {name: one.notes for name, one in evolution.formers.items()}
 
 
 def plan_update(job: session.Job, name: str) -> PlannedUpdate:
@@ -157,7 +156,7 @@ def _in_place_of(present: Present, job: session.Job) -> session.Job:
 
 
 def load_program_job(path: Path) -> session.Job:
-    """The job that a program would start, run up to there.
+    """The job that a program would start: it runs as `python PROGRAM.py` does, up to there.
 
     Raises:
         QueryError: the program cannot be read, or starts none.

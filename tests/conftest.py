@@ -43,8 +43,10 @@ NEEDS = {"spark": "spark", "plain": "server", "kafka": "server", "redis": "serve
 
 
 @cache
-def may_need(marker: str, path: Path) -> bool:
+def may_bear(marker: str, path: Path) -> bool:
     """Whether some test in the file can bear the marker: the file, or a conftest.py beside or above it, names what brings it."""
+    if marker == "alone" and halves.holds_alone(path.relative_to(Path(__file__).parents[1]).as_posix()):
+        return True
     names = "|".join({marker} | {fixture for fixture, brought in NEEDS.items() if brought == marker})
     folders = path.relative_to(Path(__file__).parent).parents[:-1]
     beside = [Path(__file__).parent / folder / "conftest.py" for folder in folders]
@@ -55,9 +57,9 @@ def may_need(marker: str, path: Path) -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With `-m "server and not spark"` files are left unread that have no such test: reading all takes longer than many tests."""
     asked = str(config.option.markexpr)
-    markers = re.findall(r"(?<!not )\b(?:server|spark)\b", asked) if " or " not in asked else []
+    markers = re.findall(r"(?<!not )\b(?:server|spark|alone)\b", asked) if " or " not in asked else []
     is_test = collection_path.match("test_*.py")
-    return True if is_test and not all(may_need(marker, collection_path) for marker in markers) else None
+    return True if is_test and not all(may_bear(marker, collection_path) for marker in markers) else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,11 +72,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(marker)
         for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(NEEDS[fixture])
-        for marker in set(NEEDS.values()):
-            if item.get_closest_marker(marker) and not may_need(marker, item.path):
-                raise pytest.UsageError(
-                    f"{item.nodeid} needs a {marker}, and its file does not say so: -m would miss it"
-                )
+        for marker in {"alone", *NEEDS.values()}:
+            if item.get_closest_marker(marker) and not may_bear(marker, item.path):
+                raise pytest.UsageError(f"{item.nodeid} bears {marker}, and its file does not say so: -m would miss it")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from tests.effort import is_due, today
+from tests.law.constructs import first_cases
 
 
 class Half(Enum):
@@ -18,6 +19,8 @@ class Half(Enum):
     ALWAYS = auto()
     IN_TURN = auto()
     """Each of its cases on one day of five: the cases are alike, and what they have in common is tested every day."""
+    CONSTRUCTS = auto()
+    """Of the cases of the law those that docs/sql.md names first for a construct; the others in turn."""
     NEVER = auto()
 
 
@@ -43,6 +46,8 @@ HALVES = {
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
+    "tests/cli/test_default_epochs.py": Half.IN_TURN,
+    "tests/process/test_default_epochs.py": Half.IN_TURN,
     "tests/process/test_effectively_once.py": Half.IN_TURN,
     "tests/process/test_full_disk.py": Half.IN_TURN,
     # Of each kind of process one is killed, and one hangs, every day; the others of its kind in turn.
@@ -59,7 +64,14 @@ HALVES = {
     "tests/process/test_overload.py::test_a_starved_stream_manager_is_not_killed": Half.NEVER,
     "tests/process/test_own_state.py": Half.IN_TURN,
     "tests/process/test_slow_sinks.py": Half.NEVER,
+    "tests/process/test_new_start.py::test_where_a_run_began_it_begins_anew_though_it_has_committed_offsets_since": Half.IN_TURN,
     "tests/process/test_sql_kills.py": Half.IN_TURN,
+    "tests/process/test_sql_kills.py::test_tasks_with_state_die_where_nobody_has_set_anything_and_every_window_is_right": Half.ALWAYS,
+    "tests/process/test_master_processes.py": Half.IN_TURN,
+    "tests/process/test_masters.py::test_a_fence_that_is_missing_is_noticed": Half.IN_TURN,
+    "tests/process/test_outages.py": Half.IN_TURN,
+    "tests/process/test_standby.py": Half.IN_TURN,
+    "tests/process/test_standby.py::test_a_standby_takes_over_from_a_leader_that_is_killed_and_counts_are_exact": Half.ALWAYS,
     "tests/reconcile/test_kills.py": Half.NEVER,
     "tests/reconcile/test_kills.py::test_every_example_reconciles_after_kills": Half.IN_TURN,
     "tests/spark/batch/test_cluster.py": Half.NEVER,
@@ -75,6 +87,9 @@ HALVES = {
     # Updates of topologies, in the simulator and with real processes.
     "tests/cli/test_evolution.py": Half.IN_TURN,
     "tests/cli/test_update.py": Half.IN_TURN,
+    "tests/cli/test_savepoints.py": Half.IN_TURN,
+    "tests/cli/test_savepoints.py::test_runs_go_on_to_the_end_as_if_nothing_had_been_as_often_as_they_are_started": Half.NEVER,
+    "tests/cli/test_savepoints.py::test_what_was_counted_before_a_savepoint_is_counted_after_it": Half.ALWAYS,
     "tests/planner/test_evolution.py::test_every_query_is_what_it_was": Half.IN_TURN,
     "tests/simulator/test_evolution.py": Half.IN_TURN,
     # The same queries and aggregates on more engines.
@@ -91,41 +106,81 @@ HALVES = {
     "tests/law/test_rescale.py::test_other_numbers_of_tasks_give_the_same_answer[join_inner]": Half.ALWAYS,
     "tests/planner/test_rescaling.py::test_what_a_node_says_is_what_its_operator_keeps": Half.IN_TURN,
     "tests/law/test_heron.py": Half.IN_TURN,
+    # Every case is run with two seeds in the simulator. On each other engine each construct is run every day.
+    "tests/law/test_memory.py::test_the_memory_engine_agrees_with_the_oracle": Half.CONSTRUCTS,
+    "tests/law/test_spark.py::test_spark_agrees_with_the_oracle": Half.CONSTRUCTS,
     "tests/law/test_nexmark.py::test_spark_agrees_with_duckdb": Half.IN_TURN,
     "tests/law/test_bench.py": Half.IN_TURN,
+    # What starts Spark or processes for one property more; smoke of each is in other files.
+    "tests/cli/test_processes.py::test_a_pipe_that_nobody_reads_slows_the_run_down": Half.IN_TURN,
+    "tests/cli/test_processes.py::test_closed_standard_streams_take_no_other_file": Half.IN_TURN,
+    "tests/dsl/test_graphs.py::test_every_graph_gives_on_spark_what_it_gives_in_memory": Half.IN_TURN,
+    "tests/dsl/test_graphs.py::test_graphs_give_as_processes_what_they_give_in_memory": Half.IN_TURN,
+    "tests/dsl/test_tutorial.py": Half.IN_TURN,
+    "tests/dsl/test_typing.py": Half.IN_TURN,
+    "tests/extending/test_functions.py::test_a_batch_job_computes_them": Half.IN_TURN,
+    "tests/extending/test_functions.py::test_structured_streaming_computes_them": Half.IN_TURN,
+    "tests/fuzz/test_grouping.py::test_the_batch_job_agrees_with_the_oracle": Half.IN_TURN,
+    "tests/house/test_docs.py::test_topologies_in_the_docs_run": Half.IN_TURN,
+    "tests/law/test_kafka_restart.py": Half.IN_TURN,
+    "tests/process/test_life.py::test_a_beat_is_never_read_in_part": Half.IN_TURN,
+    "tests/process/test_live_record.py": Half.IN_TURN,
+    "tests/process/test_many_files.py": Half.IN_TURN,
+    "tests/process/test_shadows.py": Half.IN_TURN,
+    "tests/process/test_slow_code.py": Half.IN_TURN,
+    "tests/process/test_state.py::test_a_topology_on_an_ensemble_outlives_its_leader_and_a_topology_master": Half.IN_TURN,
+    "tests/spark/batch/test_kafka.py": Half.IN_TURN,
+    "tests/spark/batch/test_kafka.py::test_a_topic_in_spark": Half.ALWAYS,
+    "tests/spark/lowering/test_streaming_checks.py::test_spark_refuses_nothing_that_was_let_through": Half.IN_TURN,
+    "tests/spark/streaming/test_run.py": Half.IN_TURN,
+    "tests/spark/streaming/test_run.py::test_a_run_without_end_is_paused_resumed_and_stopped": Half.ALWAYS,
     # Planted faults, all of which reconciliation must find.
     "tests/reconcile/test_changes.py": Half.IN_TURN,
     "tests/reconcile/test_classes.py": Half.IN_TURN,
+    "tests/reconcile/test_cut.py": Half.IN_TURN,
     "tests/reconcile/test_faults.py": Half.IN_TURN,
+    "tests/reconcile/test_forgers.py": Half.IN_TURN,
+    "tests/reconcile/test_forgers.py::test_a_part_of_a_group_is_excused_only_with_what_some_of_its_rows_can_give": Half.ALWAYS,
     "tests/reconcile/test_fuzz.py": Half.IN_TURN,
     "tests/reconcile/test_fuzz_queries.py": Half.IN_TURN,
     "tests/reconcile/test_joined.py": Half.IN_TURN,
     "tests/reconcile/test_late_values.py": Half.IN_TURN,
+    "tests/reconcile/test_live.py": Half.IN_TURN,
     "tests/reconcile/test_parts.py": Half.IN_TURN,
+    "tests/reconcile/test_planted.py": Half.IN_TURN,
     "tests/reconcile/test_rolled_back.py": Half.NEVER,
     "tests/reconcile/test_statement.py::test_a_run_that_goes_on_is_watched_to_its_end": Half.IN_TURN,
-    "tests/reconcile/test_runs.py::test_late_is_exact_whatever_is_computed_of_the_rows": Half.IN_TURN,
+    "tests/reconcile/test_runs.py": Half.IN_TURN,
+    "tests/reconcile/test_runs.py::test_rows_dropped_as_late_are_found_in_the_record_and_explain_all": Half.ALWAYS,
+    "tests/reconcile/test_runs.py::test_the_command_reconciles_a_recorded_run": Half.ALWAYS,
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
+    # A browser takes seconds to start; the pages themselves are parsed every day.
+    "tests/tracker/test_browser.py": Half.IN_TURN,
 }
 
 ALONE = (
     "tests/attack",
+    "tests/cli/test_default_epochs.py",
     "tests/cli/test_update.py",
     "tests/fire",
     "tests/law/test_kafka_outage.py",
     "tests/law/test_kafka_restart.py",
     "tests/law/test_kills.py",
+    "tests/process/test_default_epochs.py",
     "tests/process/test_effectively_once.py",
     "tests/process/test_effectively_once_servers.py",
     "tests/process/test_epochs.py",
     "tests/process/test_epochs_kafka.py",
     "tests/process/test_full_disk.py",
     "tests/process/test_heron.py",
+    "tests/process/test_master_processes.py",
+    "tests/process/test_outages.py",
     "tests/process/test_pauses.py",
     "tests/process/test_quarantine.py",
     "tests/process/test_slow_code.py",
     "tests/process/test_slow_sinks.py",
     "tests/process/test_sql_kills.py",
+    "tests/process/test_standby.py",
     "tests/process/test_state.py::test_a_topology_on_an_ensemble_outlives_its_leader_and_a_topology_master",
     "tests/process/test_waiting.py",
     "tests/reconcile/test_kills.py",
@@ -140,6 +195,11 @@ def fits(name: str, nodeid: str) -> bool:
     return nodeid.startswith(name) and nodeid[len(name) : len(name) + 1] in ("", "/", ":", "[")
 
 
+def holds_alone(path: str) -> bool:
+    """Whether a file holds a test that ALONE names."""
+    return any(fits(name, path) or fits(path, name) for name in ALONE)
+
+
 def half_of(nodeid: str) -> Half:
     """When `make test` runs a test: what the longest name says that fits its id."""
     named = [name for name in HALVES if fits(name, nodeid)]
@@ -149,6 +209,8 @@ def half_of(nodeid: str) -> Half:
 def is_of_the_whole(nodeid: str, day: int) -> bool:
     """Whether on this day only `make test-all` runs the test."""
     half = half_of(nodeid)
+    if half is Half.CONSTRUCTS and nodeid.partition("[")[2].removesuffix("]") not in first_cases():
+        half = Half.IN_TURN
     return half is Half.NEVER or (half is Half.IN_TURN and not is_due(nodeid, day))
 
 

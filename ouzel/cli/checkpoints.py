@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from ouzel.cli.submitted import print_columns
 from ouzel.errors import StateError, SubmissionError
 
 if TYPE_CHECKING:
-    from ouzel.runtime.checkpoints.manifest import Manifest
+    from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile
     from ouzel.runtime.checkpoints.store import CheckpointStore
 
 checkpoint = typer.Typer(
@@ -72,16 +73,32 @@ def _verify(place: StorePlace, epoch: EpochNumber = None, debug: Debug = False) 
         store = _find_store(place)
         failed = False
         for number in _chosen(store, epoch):
-            problems = store.verify(number)
+            beside, harmed = _look_beside(store.folder)
+            problems = [*store.verify(number), *harmed]
             for problem in problems:
                 say_error(f"epoch {number}: {problem}")
             if not problems:
-                files = store.manifest(number).files
-                typer.echo(
-                    f"epoch {number}: {len(files):,} files, {sum(file.size for file in files):,} bytes, all as written"
-                )
+                told = _all_as_written(store.manifest(number).files)
+                typer.echo(f"epoch {number}: {told}" + (f"; beside it {_all_as_written(beside)}" if beside else ""))
             failed |= bool(problems)
         raise typer.Exit(Exit.FAILED if failed else Exit.ANSWERED)
+
+
+def _all_as_written(files: Sequence[TaskFile]) -> str:
+    return f"{len(files):,} files, {sum(file.size for file in files):,} bytes, all as written"
+
+
+def _look_beside(folder: Path) -> tuple[Sequence[TaskFile], list[str]]:
+    """The files that a savepoint has besides its epoch, and what is wrong with them."""
+    from ouzel.runtime.checkpoints.savepoint import Savepoint, is_savepoint
+
+    if not is_savepoint(folder):
+        return (), []
+    try:
+        savepoint = Savepoint(folder)
+        return savepoint.note.files, list(savepoint.verify_files())
+    except StateError as error:
+        return (), [str(error)]
 
 
 @checkpoint.command("fork")

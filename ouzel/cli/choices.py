@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,18 @@ DeliveryOption = Annotated[
 ]
 Parallelism = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]")
+]
+FromSavepoint = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="DIR",
+        help="Go on from the savepoint that `ouzel stop NAME --savepoint DIR` has made.",
+        show_default=False,
+    ),
+]
+AllowStateLoss = Annotated[
+    bool, typer.Option("--allow-state-loss", help="Have begin empty what means something else now.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 

@@ -14,10 +14,12 @@ import typer
 from ouzel.cli.batch import batch
 from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.choices import (
+    AllowStateLoss,
     Conf,
     Debug,
     DeliveryOption,
     Engine,
+    FromSavepoint,
     Master,
     Parallelism,
     ResultFormat,
@@ -27,7 +29,9 @@ from ouzel.cli.choices import (
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
+from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
+from ouzel.cli.ui import ui
 from ouzel.descriptors import open_standard_streams
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
@@ -53,6 +57,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
+    ),
+]
 RecordOption = Annotated[
     Path | None,
     typer.Option(metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."),
@@ -80,12 +90,7 @@ def options(
 def run(
     file: QueryArgument = None,
     execute: Execute = [],  # noqa: B006 (typer's way to say that there may be none)
-    engine: Annotated[
-        Engine,
-        typer.Option(
-            help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
-        ),
-    ] = Engine.HERON,
+    engine: EngineOption = Engine.HERON,
     delivery: DeliveryOption = None,
     parallelism: Parallelism = None,
     form: Annotated[
@@ -95,6 +100,8 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Submit it under its own name, as `ouzel submit` does.")
     ] = False,
+    origin: FromSavepoint = None,
+    allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006
@@ -108,7 +115,8 @@ def run(
     with report_errors(debug):
         given = _settings(settings, delivery, parallelism)
         spark_settings = pairs(conf, "--conf")
-        _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record)
+        _refuse_mixed(engine, "--master" if master else "--conf" if conf else "", detach, record, origin)
+        refuse_without_from(origin, allow_state_loss)
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
@@ -117,9 +125,9 @@ def run(
             return
         if detach:
             with interruptible():
-                submit_query(job)
+                submit_query(job, origin=origin, allow_state_loss=allow_state_loss)
             return
-        if job.program.reconciles:
+        if job.program.reconciles and not origin:
             from ouzel.cli.comparing import Request, run_and_reconcile
 
             request = Request(query, engine, record, pairs=tuple(given))
@@ -129,7 +137,8 @@ def run(
 
         warn_of_state(job)
         with interruptible():
-            raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
+            planned = plan_from(job, origin, allow_state_loss) if origin else None
+            raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings, planned))
 
 
 @app.command()
@@ -175,14 +184,17 @@ app.command()(reconcile)
 app.command()(batch)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.command()(ui)
 app.add_typer(checkpoint)
 
 
-def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None) -> None:
+def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: Path | None) -> None:
     if engine is not Engine.SPARK and for_spark:
         raise typer.BadParameter("it is for Spark; write --engine spark", param_hint=for_spark)
     if detach and (engine is not Engine.HERON or record):
         raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--detach")
+    if origin and (engine is not Engine.HERON or record):
+        raise typer.BadParameter("it is for --engine heron, and without --record", param_hint="--from")
 
 
 def _settings(settings: list[str], delivery: Delivery | None, parallelism: int | None) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -28,6 +29,9 @@ from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
+if TYPE_CHECKING:
+    from ouzel.savepoints import PlannedStart
+
 MOST_EVENTS = 20
 """Beyond so many different ones, events are only counted."""
 
@@ -42,10 +46,11 @@ def run_query(
     pairs: Sequence[tuple[str, str]] = (),
     master: str | None = None,
     conf: Sequence[tuple[str, str]] = (),
+    planned: PlannedStart | None = None,
 ) -> Exit:
     """Run it to its end and print the answer; the exit code. With `record` that directory keeps what a reconciliation needs.
 
-    `master` and `conf` say where and how Spark runs it.
+    `master` and `conf` say where and how Spark runs it; `planned` how it goes on from a savepoint.
 
     Raises:
         OuzelError: it could not be started.
@@ -54,6 +59,9 @@ def run_query(
     if engine is not Engine.SPARK:
         _say_what_is_there(job)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
+    if planned is not None:
+        job = planned.job
+        start = partial(_start_planned, planned)
     with interrupts() as interrupted:
         out = StandardOutput(interrupted)
         if job.program.result is not None:
@@ -68,6 +76,11 @@ def run_query(
         finally:
             handle.stop()
         return _end(status, rows, progress, job.settings)
+
+
+def _start_planned(planned: PlannedStart, job: session.Job) -> Handle:
+    assert job is planned.job
+    return planned.start()
 
 
 def warn_of_state(job: session.Job) -> None:

@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from ouzel.cli.choices import Debug, DeliveryOption, Parallelism, ResultFormat, Set, pairs
+from ouzel.cli.choices import (
+    AllowStateLoss,
+    Debug,
+    DeliveryOption,
+    FromSavepoint,
+    Parallelism,
+    ResultFormat,
+    Set,
+    pairs,
+)
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
+from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import NotSupported, QueryError, SubmissionError
 from ouzel.interrupts import interruptible
@@ -56,6 +66,8 @@ def _submit(
     ] = "",
     delivery: DeliveryOption = None,
     parallelism: Parallelism = None,
+    origin: FromSavepoint = None,
+    allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
@@ -65,6 +77,7 @@ def _submit(
     `ouzel start` brings it back when its processes are gone. What it needs is kept in OUZEL_HOME, by default ~/.ouzel.
     """
     with report_errors(debug), interruptible():
+        refuse_without_from(origin, allow_state_loss)
         given = pairs(settings, "--set")
         given += [("delivery", delivery.value)] if delivery else []
         given += [("parallelism", str(parallelism))] if parallelism else []
@@ -77,27 +90,28 @@ def _submit(
                     "a program says its settings itself; leave out --set, --delivery, --parallelism and -e",
                     param_hint=str(file),
                 )
-            from ouzel.submitting import name_for, submit_program
+            from ouzel.submitting import load_program_job, name_for
 
-            say_submitted(submit_program(file, name or name_for(file.stem)))
+            job = load_program_job(file)
+            say_submitted(submit_job_from(job, name or name_for(file.stem), origin, allow_state_loss))
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SecretWarning)  # such a query is refused
             job = read_query(file, execute).load(given)
-        submit_query(job, name)
+        submit_query(job, name, origin, allow_state_loss)
 
 
-def submit_query(job: Job, name: str = "") -> None:
-    """Submit a query under a name, or under its own, and say so."""
+def submit_query(job: Job, name: str = "", origin: Path | None = None, allow_state_loss: bool = False) -> None:
+    """Submit a query under a name, or under its own, and say so; it goes on from a savepoint if there is an origin."""
     from ouzel.cli.run import warn_of_state
-    from ouzel.submitting import name_for, submit_job
+    from ouzel.submitting import name_for
 
     if job.program.reconciles:
         raise QueryError("a submitted topology does nothing at its end, so RECONCILE", instead="use `ouzel run`")
     warn_of_state(job)
     if name and not job.settings.query_name:  # sources that keep offsets keep them by it: no two topologies share them
         job = replace(job, topology=replace(job.topology, name=name))
-    say_submitted(submit_job(job, name or name_for(job.topology.name)))
+    say_submitted(submit_job_from(job, name or name_for(job.topology.name), origin, allow_state_loss))
 
 
 def say_submitted(handle: AttachedHandle) -> None:
@@ -221,7 +235,7 @@ def _results(
     with report_errors(debug):
         from ouzel.cli.answer import answer
         from ouzel.cli.output import StandardOutput
-        from ouzel.runtime.process.kept_results import KeptResults
+        from ouzel.runtime.process.kept_results import KeptResults, gather
 
         registry = _registry()
         record, _ = _look_up("results", registry, name)
@@ -231,7 +245,7 @@ def _results(
         if follow:
             raise typer.Exit(_follow_results(registry, record, form))
         rows = answer(form, shape.schema, shape.retracts, StandardOutput(), shape.sorted_by)
-        for frame in KeptResults(registry.folder(name).results, shape.schema.names).read():
+        for frame in gather(KeptResults(registry.folder(name).results, shape.schema.names).read()):
             rows.add(frame)
         rows.finish()
 
@@ -311,9 +325,7 @@ def _update(
     ] = [],  # noqa: B006
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve what becomes of the topology.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would become of it.")] = False,
-    allow_state_loss: Annotated[
-        bool, typer.Option("--allow-state-loss", help="Have begin empty what means something else now.")
-    ] = False,
+    allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
     bootstrap: Annotated[bool, typer.Option("--bootstrap", hidden=True)] = False,
     debug: Debug = False,
@@ -390,13 +402,28 @@ def _number_of_tasks(text: str) -> int:
     return int(text)
 
 
-def _stop(name: TopologyName, debug: Debug = False) -> None:
+def _stop(
+    name: TopologyName,
+    savepoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--savepoint",
+            metavar="DIR",
+            help="Copy its last epoch there, with all that --from of `run` and `submit` needs.",
+            show_default=False,
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
     """Stop a submitted topology cleanly.
 
     What is on its way is handled first. `ouzel start` starts it again.
-    A savepoint (--savepoint) is not supported: state does not survive a topology yet, so there is none to save.
+    With --savepoint it may be stopped already.
     """
     with report_errors(debug):
+        if savepoint is not None:
+            make_savepoint(name, savepoint)
+            return
         from ouzel.runtime.cluster.submitted.verbs import stop_topology
 
         stop_topology(_registry(), name)

@@ -105,16 +105,16 @@ def load_named(path: str) -> Any:
 UNREAD = SourceTraits(shared=False, at_rest=False, bounded=False, changelog=False, by_token=False, kept=False, spark="")
 """Of a table that is only written."""
 
-ONE_ROW = SourceTraits(
+GIVEN_ROWS = SourceTraits(
     shared=True,
     at_rest=True,
     bounded=True,
     changelog=False,
     by_token=False,
     kept=True,
-    spark="one row",
+    spark="given rows",
 )
-"""Of VALUES."""
+"""Of VALUES, and of records that a program holds."""
 
 RETURNED = SinkTraits(alone=True, returned=True, once=True, spark="shown")
 """Of a trailing SELECT."""

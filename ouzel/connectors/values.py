@@ -1,16 +1,17 @@
-"""values: a table of one row, whose content does not matter. VALUES and a SELECT without FROM read it."""
+"""values: a table of numbered rows. VALUES and a SELECT without FROM read one; of each, a program's own records have one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ouzel.connectors.base import BatchView, Connector, Reads, Replay, always, never
+from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen import DatagenReader, DatagenSource
 from ouzel.connectors.reading import Partition, ReadBatch, ReadState, SourceRequest
 
 CONNECTOR = Connector(
     "values",
-    "One row, which VALUES and a SELECT without FROM compute theirs of. There is no need to write it.",
+    "Numbered rows. VALUES and a SELECT without FROM compute theirs of one, and `Source.of` its records. There is no need to write it.",
+    (Option("rows", "How many rows there are, numbered from 0.", "1", kind="integer"),),
     reads=Reads(
         "ouzel.connectors.values:open_values",
         bounded=always,
@@ -23,27 +24,34 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=True,
-        spark="one row",
+        spark="given rows",
     ),
 )
 
 
-class _OneRow(DatagenSource):
-    """A row made up like any other, but in no place: what is wrong with it is in the query or in the program, which says so itself."""
+class _Numbers(DatagenSource):
+    """Rows made up like any others. The one row of SQL is in no place: what is wrong with it is in the query, which says so itself."""
+
+    def __init__(self, request: SourceRequest) -> None:
+        self._place = request.table if "rows" in request.options else ""
+        numbered = {"partitions": "1", "fields.id.kind": "sequence", "fields.id.start": "0"}
+        super().__init__(replace(request, options={"rows": "1", **request.options, **numbered}))
 
     def reader(self, partition: Partition, offset: int | None) -> DatagenReader:
-        return _OneRowReader(super().reader(partition, offset))
+        return _NumbersReader(super().reader(partition, offset), self._place)
 
 
-class _OneRowReader(DatagenReader):
-    def __init__(self, reader: DatagenReader) -> None:
-        self._reader = reader
+class _NumbersReader(DatagenReader):
+    def __init__(self, reader: DatagenReader, place: str) -> None:
+        self._reader, self._place = reader, place
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         read = self._reader.read(rows, until)
-        return replace(read, place=lambda row: "") if isinstance(read, ReadBatch) else read
+        if not isinstance(read, ReadBatch):
+            return read
+        return replace(read, place=lambda row: f"{self._place}[{read.start + row}]" if self._place else "")
 
 
 def open_values(request: SourceRequest) -> DatagenSource:
     """Its source."""
-    return _OneRow(replace(request, options={"rows": "1", "partitions": "1"}))
+    return _Numbers(request)

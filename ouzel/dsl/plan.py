@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from ouzel.compiler.catalog import ONE_ROW, RESULT, RETURNED, VALUES
+from ouzel.compiler.catalog import GIVEN_ROWS, RESULT, RETURNED, VALUES
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Case, Column, Expression, GetField, Literal
 from ouzel.compiler.functions.resolution import resolve_call
@@ -79,19 +79,19 @@ from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
 
-ONE = Schema((Field("id", BIGINT, False),))
-"""The column of the table of one row, of which records that the program holds are made; called as in Spark and in SQL's VALUES."""
+NUMBERS = Schema((Field("id", BIGINT, False),))
+"""The column of the table of as many rows as the program holds records, from 0; called as in Spark and in SQL's VALUES."""
 
 
 @dataclass(frozen=True)
 class HeldRecords:
-    """Records that a program holds, as a function of the only row there is."""
+    """Records that a program holds, as a function of their numbers."""
 
     records: tuple[Any, ...]
 
-    def __call__(self, _one: object) -> Iterator[Any]:
-        """Copies of all of them: who changes one changes neither the program's nor what a replay gives."""
-        return map(deepcopy, self.records)
+    def __call__(self, number: int) -> tuple[Any]:
+        """A copy of one of them: who changes it changes neither the program's nor what a replay gives."""
+        return (deepcopy(self.records[number]),)
 
 
 class Builder:
@@ -135,7 +135,7 @@ class Builder:
             case TableRead():
                 return self._read(producer)
             case GivenRecords():
-                return _plan_given(producer)
+                return self._given(producer)
             case StepTaken(below=below, step=step):
                 return _apply(self._below(below), below.record, producer.record, step)
             case Swapped(below=below, places=places):
@@ -184,12 +184,22 @@ class Builder:
             )
         traits = table.traits.reads(dict(table.options))
         columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
-        scan = Scan(self._free(table), table.traits.name, table.options, columns, traits=traits)
+        scan = Scan(self._free(table.name, table), table.traits.name, table.options, columns, traits=traits)
         return _rename(scan, producer.record.schema.names)
 
-    def _free(self, table: ConnectorTable) -> str:
-        """The table's name, or the first like it that no other table has."""
-        names = (table.name if number < 2 else f"{table.name}_{number}" for number in range(1, len(self._tables) + 2))
+    def _given(self, producer: GivenRecords) -> Node:
+        """A row for each record, so that each is handled, and fails, by itself."""
+        rows = (("rows", str(len(producer.records))),)
+        numbers = Scan(self._free(producer.name, producer), VALUES, rows, NUMBERS, traits=GIVEN_ROWS)
+        content = digest("records", *map(repr, producer.records))
+        held, called = HeldRecords(producer.records), f"Source.of {producer.name}"
+        step = PythonStep(StepKind.FLAT_MAP, StepPart.RECORD, held, content, called, producer.place)
+        number = RecordType(Form.VALUE, NUMBERS.fields, (int,))
+        return ApplyPython(numbers, (step,), number, producer.record, written=NodeLocation(name=producer.name))
+
+    def _free(self, wanted: str, table: object) -> str:
+        """This name, or the first like it that no other table has."""
+        names = (wanted if number < 2 else f"{wanted}_{number}" for number in range(1, len(self._tables) + 2))
         name = next(name for name in names if self._tables.get(name, table) is table)
         self._tables[name] = table
         return name
@@ -245,7 +255,14 @@ class Builder:
             check_merged(table.name, traits.merged(dict(table.options)), written, fitted.schema)
         self.sinks.append(
             Sink(
-                fitted, self._free(table), table.traits.name, table.options, mode, written, fitted.schema, traits=traits
+                fitted,
+                self._free(table.name, table),
+                table.traits.name,
+                table.options,
+                mode,
+                written,
+                fitted.schema,
+                traits=traits,
             )
         )
 
@@ -309,21 +326,6 @@ def _skip_names(producer: Producer) -> Producer:
     while isinstance(producer, NamedAs | Written | AlsoPlanned):
         producer = producer.below
     return producer
-
-
-def _plan_given(producer: GivenRecords) -> Node:
-    one = Scan(VALUES, VALUES, (), ONE, traits=ONE_ROW)
-    content = digest("records", *map(repr, producer.records))
-    step = PythonStep(
-        StepKind.FLAT_MAP,
-        StepPart.RECORD,
-        HeldRecords(producer.records),
-        content,
-        f"Source.of {producer.name}",
-        producer.place,
-    )
-    row = RecordType(Form.VALUE, ONE.fields, (int,))
-    return ApplyPython(one, (step,), row, producer.record, written=NodeLocation(name=producer.name))
 
 
 def _carry(node: Node, record: RecordType) -> tuple[tuple[str, Expression], ...]:

@@ -7,6 +7,7 @@ from typing import Any
 from ouzel.compiler.plan import Node, Program
 from ouzel.compiler.types import Schema
 from ouzel.explain.wording import node_text
+from ouzel.planner.epochs import interval_ms_of_run, why_without_epochs
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.topology import Component, Topology
@@ -24,6 +25,7 @@ def describe_topology(made: Topology) -> dict[str, Any]:
     return {
         "name": made.name,
         "delivery": made.settings.delivery.value,
+        "epochs": {"interval_ms": interval_ms_of_run(made), "why_none": why_without_epochs(made)},
         "components": [_component(component) for component in made.components],
     }
 

@@ -16,6 +16,7 @@ from ouzel.compiler.plan import UNBOUNDED, Node, Program, Sink
 from ouzel.compiler.types import Schema
 from ouzel.explain.state import list_growing, list_state
 from ouzel.explain.wording import node_text
+from ouzel.planner.epochs import why_without_epochs
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.crowding import describe_crowding
 from ouzel.planner.packing.plan import Container, PackingPlan
@@ -191,6 +192,10 @@ def _warnings(made: Topology) -> Iterator[RenderableType]:
     if grows:
         text = f"The state of {', '.join(grows)} grows with every new key; a window would bound it."
         yield Padding(Text(text, "red"), (1, 0, 0, 2))
+    if why := why_without_epochs(made):
+        yield Padding(
+            Text(f"A task that dies loses its state, for there are no epochs: {why}.", "yellow"), (1, 0, 0, 2)
+        )
 
 
 def _tasks(container: Container, made: Topology) -> str:

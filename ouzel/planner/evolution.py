@@ -7,12 +7,13 @@ that reads rows which are taken back begins empty together with what takes them 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.plan import Node, Scan, Sink, walk
 from ouzel.errors import TopologyError
 from ouzel.planner.differences import ExpressionText, find_differences, place_of_table, tell_other_option
+from ouzel.planner.former import EMPTY, Former
 from ouzel.planner.meaning import Meanings, keeps_state, whole
 from ouzel.planner.topology import Component, Topology
 
@@ -51,27 +52,6 @@ class StateChange:
 RESULT = "the result"
 """What the result of a trailing SELECT is called."""
 
-EMPTY = -1
-"""In Predecessor.states: the operator begins with nothing."""
-
-
-@dataclass(frozen=True)
-class Predecessor:
-    """What a component goes on from.
-
-    Attributes:
-        component: of the former topology; empty if it begins with nothing. What begins empty in its place takes event time from it: what
-            was late stays late.
-        states: of each operator that keeps something, in the order of the chain, the place of what it goes on from among those of the
-            former component, or EMPTY.
-        notes: the former component that read the table which it reads on, or wrote the one that it writes on: what that has noted is its
-            own now. Empty if there is none.
-    """
-
-    component: str = ""
-    states: tuple[int, ...] = ()
-    notes: str = ""
-
 
 @dataclass(frozen=True)
 class Evolution:
@@ -87,7 +67,7 @@ class Evolution:
     operators: tuple[StateChange, ...]
     sources: tuple[StateChange, ...]
     sinks: tuple[StateChange, ...]
-    formers: Mapping[str, Predecessor] = field(default_factory=dict)
+    formers: Mapping[str, Former] = field(default_factory=dict)
 
     @property
     def losses(self) -> tuple[StateChange, ...]:
@@ -309,8 +289,8 @@ class _Comparison:
                 name = operator.component.name
                 yield StateChange(name, name, StateFate.DROPPED, "the new query has no such operator")
 
-    def _former(self, component: Component) -> Predecessor:
-        return replace(self._past_of(component), notes=self._notes_of(component))
+    def _former(self, component: Component) -> Former:
+        return self._past_of(component)._replace(notes=self._notes_of(component))
 
     def _notes_of(self, component: Component) -> str:
         if component.name in self.new.sources:
@@ -319,17 +299,17 @@ class _Comparison:
         same = (one.name for one, old in self.old.sinks for sink in written if _target(old) == _target(sink))
         return next(same, "")
 
-    def _past_of(self, component: Component) -> Predecessor:
+    def _past_of(self, component: Component) -> Former:
         own = [one for one in self.new.operators if one.component is component]
         if component.name in self.new.sources:
-            return Predecessor(self.sources.get(component.name, ""))
-        nothing = Predecessor("", (EMPTY,) * len(own))
+            return Former(self.sources.get(component.name, ""), ())
+        nothing = Former("", (EMPTY,) * len(own))
         formers = [(one, one.former) for one in own if one.former]
         if not formers or not all(name in self.sources for name in self.new.sources_before(component.name)):
             return nothing
         kept = [former for one, former in formers if one.fate is StateFate.KEPT]
         chosen = (kept or [former for _, former in formers])[0].component
-        return Predecessor(chosen.name, tuple(self._place(one) for one in own))
+        return Former(chosen.name, tuple(self._place(one) for one in own))
 
     def _place(self, operator: _Operator) -> int:
         if operator.former is None or operator.fate is not StateFate.KEPT:

@@ -110,8 +110,8 @@ def with_parallelism(topology: Topology, parallelism: Mapping[str, int]) -> Topo
     return replace(topology, components=tuple(changed))
 
 
-def check_keeps_epochs(topology: Topology) -> None:
-    """See that a topology keeps its state where another one finds it.
+def check_keeps_epochs(topology: Topology, of_which: str = "that an update could go on from") -> None:
+    """See that a topology keeps its state where another one finds it; `of_which` says what is wanted of its epochs.
 
     Raises:
         SubmissionError: it has no epochs; says why.
@@ -123,7 +123,7 @@ def check_keeps_epochs(topology: Topology) -> None:
         why = "its 'checkpoint.interval.ms' is 0; submit it again without that"
     except NotSupported as error:
         why = str(error)
-    raise SubmissionError(f"topology '{topology.name}' keeps no epochs that an update could go on from: {why}")
+    raise SubmissionError(f"topology '{topology.name}' keeps no epochs {of_which}: {why}")
 
 
 def _check_number(topology: Topology, name: str, tasks: int) -> None:

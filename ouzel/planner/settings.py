@@ -110,13 +110,16 @@ class Settings:
         hang_timeout_ms: a process silent for so long is killed and started again, and so is one that computes three times as long without
             any progress; time in which it waits for a core does not count.
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
+        topology_master_standby: `true` has a second topology master wait to take over as soon as the first one dies or hangs; `false`
+            has the first one started again. See docs/operations.md#a-standby-topology-master.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
         checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
-            0 keeps none, and such a task loses what it kept. If it is not set, a submitted topology that can go back to an epoch keeps one
-            every 10 s, and so does one that is effectively-once; another run keeps none. See docs/delivery.md#epochs.
-        checkpoint_path: folder (relative to the query's file) of a topology's epochs; if empty they are in the job directory. On Spark,
-            folder or URI of offsets and state, from which the next run goes on; if empty none is kept.
+            0 keeps none, and such a task loses what it kept. If it is not set, a topology that keeps state and can go back to an epoch
+            keeps one every 10 s. See docs/delivery.md#epochs.
+        checkpoint_path: folder (relative to the query's file) of the epochs of a topology that is submitted, or sets the interval; if empty
+            they are in the job directory. On Spark, folder or URI of offsets and state, from which the next run goes on; if empty none is
+            kept.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -146,6 +149,7 @@ class Settings:
     heartbeat_ms: int = 500
     hang_timeout_ms: int = 10_000
     state_manager: str = "local"
+    topology_master_standby: bool = False
     trigger_ms: int = 0
     trigger_rows: int = 1_000_000
     checkpoint_interval_ms: int = UNSET
@@ -206,6 +210,8 @@ def setting_docs() -> list[tuple[str, str, str]]:
 def shown_setting(settings: Settings, field: str) -> str:
     """The value of a setting, as SET has it."""
     value = getattr(settings, field)
+    if isinstance(value, bool):
+        return str(value).lower()
     return "" if value == UNSET else str(getattr(value, "value", value))
 
 
@@ -240,14 +246,16 @@ MAY_BE_ZERO = frozenset(
 
 def _parse(key: str, value: str, kind: type[Any]) -> Any:
     try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
         if issubclass(kind, Enum):
             return kind(value.lower().replace("_", "-"))
         parsed = kind(value)
         if kind is not str and parsed < (0 if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else 1):
             raise ValueError
         return parsed
-    except ValueError:
+    except (ValueError, KeyError):
         least = "" if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else " of at least 1"
-        numbers = {int: f"a whole number{least}", float: f"a number{least}"}
+        numbers = {int: f"a whole number{least}", float: f"a number{least}", bool: "true or false"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
         raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}", about=("SET", key)) from None

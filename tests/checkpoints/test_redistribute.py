@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from ouzel.errors import StateError
+from ouzel.planner.former import EMPTY, Former
 from ouzel.planner.topology import Task
-from ouzel.runtime.checkpoints.former import EMPTY, Former
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.store import CheckpointStore

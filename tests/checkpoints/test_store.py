@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.fresh_file import SMALL_BYTES, FreshFile
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.names import epoch_name, epoch_of, task_file_name
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -193,3 +194,18 @@ def test_a_lost_owner_note_is_found_again_in_the_manifests(harm: object, tmp_pat
     assert store.newest() == (one, [])
     two = write_epoch(store, 2)
     assert store.newest() == (two, [])
+
+
+def test_a_large_file_leaves_room_on_the_disk_for_what_runs_and_a_small_one_need_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ouzel.runtime.checkpoints.fresh_file.RESERVE_BYTES", 1 << 62)
+    monkeypatch.setattr("ouzel.runtime.checkpoints.fresh_file.RESERVE_SHARE", 1)  # the whole disk
+    told = r"No space left on device: the last [0-9,]+ bytes are left to what runs"
+    with FreshFile(tmp_path, 1) as file, pytest.raises(OSError, match=told):
+        file.write(bytes(2 * SMALL_BYTES))
+    assert list(tmp_path.iterdir()) == []
+    with FreshFile(tmp_path, 1) as file:
+        file.write(bytes(SMALL_BYTES))
+        file.keep(tmp_path / "small")
+    assert (tmp_path / "small").stat().st_size == SMALL_BYTES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,21 @@ def store(tmp_path: Path) -> CheckpointStore:
     write_epoch(made, 2, *chain_of(write_epoch(made, 1)))
     write_epoch(made, 10)
     return made
+
+
+PAGE = Path(__file__).parents[2] / "docs/operations.md"
+SECTION = PAGE.read_text().partition("### Checkpoints")[2].partition("\n### ")[0]
+TRANSCRIPT = re.findall(r"^\$ ouzel checkpoint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE)
+
+
+def test_the_transcript_of_the_page_is_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = claimed(tmp_path / "kept")
+    write_epoch(made, 2, *chain_of(write_epoch(made, 1)))
+    monkeypatch.chdir(tmp_path)
+    assert [command.split()[0] for command, _ in TRANSCRIPT] == ["list", "verify", "fork", "prune"]
+    for command, printed in TRANSCRIPT:
+        shown = ask(*command.split())
+        assert (shown.exit_code, shown.stdout, shown.stderr) == (0, printed, "")
 
 
 def test_list_shows_the_epochs_by_number(store: CheckpointStore) -> None:

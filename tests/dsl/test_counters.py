@@ -30,7 +30,7 @@ def test_functions_of_a_program_count() -> None:
 
     words = Source.of(["an ouzel dives", "an ouzel"]).flat_map(str.split).filter(known)
     counted = end(words.map(lambda word: (word, 1)).sum_by_key(monoid.Sum()).start("memory", batch_rows=1)).counters
-    assert counted == {"values.birds": 2, "values.letters": 19}
+    assert counted == {"records.birds": 2, "records.letters": 19}
     assert words.memory(), "nobody reads what is counted there"
 
 

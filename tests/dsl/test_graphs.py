@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from ouzel import Sink, Stream
+from ouzel import Sink, Stream, monoid
+from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors.memory import TABLES
 from ouzel.dsl.memory import Memory
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.spark.lowering import run_job
+from ouzel.spark.lowering.tables import read_range
 from tests.dsl import graphs
 from tests.dsl.graphs import GRAPHS, as_row, together
 from tests.effort import seeds
@@ -96,7 +98,15 @@ def rows_in(folder: Path) -> Counter[str]:
     return Counter(map(repr, plain_fold(frames, names).rows()))
 
 
-def test_records_that_a_program_holds_are_made_of_the_column_that_spark_has() -> None:
+def test_records_that_a_program_holds_are_made_of_their_numbers() -> None:
     text = GRAPHS["single step"]().spark_job()
-    assert "spark.range(1)" in text
+    assert f"spark.range({len(graphs.NUMBERS)})" in text
     assert '.select("id")' in text
+
+
+def test_a_job_reads_of_a_programs_records_those_that_its_run_has_read() -> None:
+    (sink,) = graphs.pairs().sum_by_key(monoid.Sum()).job().program.sinks
+    (numbers,) = (node for node in walk(sink) if isinstance(node, Scan))
+    assert read_range(numbers, {"0": (0, 4)}) == ["spark.range(0, 4)"]
+    assert read_range(numbers, {"0": (0, 4, 6, 11)}) == ["spark.range(0, 4)", ".union(spark.range(6, 11))"]
+    assert read_range(numbers, {}) == ["spark.range(0, 0)"]

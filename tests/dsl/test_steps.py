@@ -72,11 +72,11 @@ def test_a_function_that_raises_points_at_its_line_and_shows_the_record(tmp_path
     assert all("ZeroDivisionError" in letter["reason"] for letter in letters)
 
 
-def test_a_record_of_the_program_is_in_no_place() -> None:
+def test_a_record_of_the_program_has_its_place_in_it_and_a_row_of_a_query_none() -> None:
     with pytest.raises(
-        TopologyError, match=r"^bad record: map lambda n: 1 // \(n - 2\) raised ZeroDivisionError.*: 2\n"
+        TopologyError, match=r"^bad record at ns\[1\]: map lambda n: 1 // \(n - 2\) raised ZeroDivisionError.*: 2\n"
     ):
-        Source.of([1, 2]).map(lambda n: 1 // (n - 2)).table("memory")
+        Source.of([1, 2], name="ns").map(lambda n: 1 // (n - 2)).table("memory")
     with pytest.raises(TopologyError, match=r"^bad record: division by zero in 1 / n"):
         ouzel.table("SELECT 1 / n AS x FROM (VALUES (0)) AS v (n);", engine="memory")
 
@@ -290,7 +290,7 @@ def test_steps_in_python_are_one_loop_and_values_keep_their_key() -> None:
     stream = words().map_values(lambda n: n + 1).filter_keys(lambda word: word != "").sum_by_key(monoid.Sum())
     kept = stream.map_values(lambda n: -n).write(Sink.memory("kept"))
     parts = chains(kept, answers=False, parallelism=2)
-    assert parts["values"] == ["Scan", "ApplyPython"]
+    assert parts["records"] == ["Scan", "ApplyPython"]
     assert "map_values lambda n: -n; keeps key" in kept.explain()
     (node,) = [
         node for part in kept.job().topology.components for node in part.chain if isinstance(node, ApplyPython) and node.kept

@@ -19,7 +19,8 @@ FORBIDDEN = {
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}": "a secret",
 }
 TEXT = {
-    ".py", ".md", ".sql", ".toml", ".yaml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ""
+    ".py", ".md", ".sql", ".toml", ".yaml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ".html",
+    ".css", ".js", "",
 }  # fmt: skip
 CASES = ROOT / "tests/found"
 """Where small inputs and answers are kept too."""

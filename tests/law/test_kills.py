@@ -108,11 +108,13 @@ def _is_ours(pid: int, parents: dict[int, int]) -> bool:
     return False
 
 
-def run_with_a_kill(query: str, victim: Victim, directory: Path) -> tuple[Job, list[pl.DataFrame], Status]:
+def run_with_a_kill(
+    query: str, victim: Victim, directory: Path, *more: tuple[str, str]
+) -> tuple[Job, list[pl.DataFrame], Status]:
     """Run the query, kill once while rows flow, and let it end."""
     path = directory / "query.sql"
     path.write_text(TICKS + query, encoding="utf-8")
-    job = load(path, SETTINGS)
+    job = load(path, (*SETTINGS, *more))
 
     def disturb(handle: Handle) -> None:
         wait_while_it_runs(handle, lambda status: status.rows_acked >= KILL_AFTER_ROWS)
@@ -134,7 +136,7 @@ def folded(job: Job, frames: list[pl.DataFrame]) -> pl.DataFrame:
 
 @pytest.mark.server
 @pytest.mark.slow
-@pytest.mark.parametrize("victim", STATELESS.values(), ids=list(STATELESS))
+@pytest.mark.parametrize("victim", [*STATELESS.values(), aggregate], ids=[*STATELESS, "instance that counts"])
 def test_windows_are_right_though_a_process_died(victim: Victim, tmp_path: Path) -> None:
     job, frames, status = run_with_a_kill(WINDOWS, victim, tmp_path)
     found = difference(table_of(duckdb.connect(), WINDOWS_ORACLE), folded(job, frames))
@@ -152,8 +154,8 @@ def test_every_row_comes_at_least_once_though_a_process_died(victim: Victim, tmp
 
 @pytest.mark.server
 @pytest.mark.slow
-def test_counts_that_died_with_their_instance_are_announced(tmp_path: Path) -> None:
-    job, frames, status = run_with_a_kill(WINDOWS, aggregate, tmp_path)
+def test_without_epochs_counts_that_died_with_their_instance_are_announced(tmp_path: Path) -> None:
+    job, frames, status = run_with_a_kill(WINDOWS, aggregate, tmp_path, ("checkpoint.interval.ms", "0"))
     expected, answer = table_of(duckdb.connect(), WINDOWS_ORACLE), folded(job, frames)
     assert [event for event in status.events if event.kind == "state-lost"], status
     windows = expected.join(answer, on=["window_start", "k"], suffix="_here")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings, setting_key
+from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings, setting_key, shown_setting
 from ouzel.session import load_text
 
 
@@ -16,6 +16,12 @@ def test_text_becomes_values_and_later_ones_win() -> None:
     pairs = [("parallelism", "2"), ("delivery", "AT_MOST_ONCE"), ("container.cpu", "2.5"), ("parallelism", "3")]
     settings = Settings().updated(pairs)
     assert (settings.parallelism, settings.delivery, settings.container_cpu) == (3, Delivery.AT_MOST_ONCE, 2.5)
+
+
+def test_yes_or_no_is_true_or_false() -> None:
+    on = Settings().updated([("topology.master.standby", "True")])
+    assert (on.topology_master_standby, Settings().topology_master_standby) == (True, False)
+    assert [shown_setting(one, "topology_master_standby") for one in (on, Settings())] == ["true", "false"]
 
 
 @pytest.mark.parametrize("key", ["dead-letter.path", "dead_letter_path", "error.table"])
@@ -41,6 +47,7 @@ def test_every_setting_is_described() -> None:
         ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),
         ("parallelism", "two", "'parallelism' cannot be 'two'; write a whole number"),
         ("container.cpu", "-1", "'container.cpu' cannot be '-1'; write a number"),
+        ("topology.master.standby", "yes", "'topology.master.standby' cannot be 'yes'; write true or false"),
         ("delivery", "once", "'delivery' cannot be 'once'; write at-most-once, at-least-once"),
     ],
 )

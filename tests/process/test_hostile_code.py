@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ouzel import Source
 from ouzel.planner.api import RowBolt, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
@@ -107,3 +108,17 @@ def test_a_crash_of_compiled_code_is_told_with_the_line_that_called_it() -> None
     assert describe_end((os.CLD_KILLED, signal.SIGKILL), log) == "signal 9"
     assert describe_end((os.CLD_EXITED, 3), "first\nlast words\n") == "exit code 3, last words"
     assert describe_end(None, log) == "it was another executor's child"
+
+
+def kill_at_five(number: int) -> int:
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_record_of_the_program_that_kills_its_task_costs_no_other() -> None:
+    """All records of `Source.of` were one row, and went together."""
+    with Source.of(range(12)).map(kill_at_five).start(error_policy="skip", heartbeat_ms=100) as run:
+        assert sorted(row["value"] for row in run) == [*range(5), *range(6, 12)]
+        (bad,) = [event.text for event in run.status().events if event.kind == "bad-record"]
+    assert bad.startswith("records[5]: this row ends the process of 'records', which calls Source.of records")

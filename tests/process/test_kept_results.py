@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
-from ouzel.runtime.process.kept_results import KeptResults, ResultKeeper
+from ouzel.runtime.process.kept_results import KeptResults, ResultKeeper, gather
 
 RUN = "0001"
 
@@ -38,6 +38,14 @@ def test_what_is_written_is_read_on_and_on(tmp_path: Path) -> None:
     ResultKeeper(tmp_path / RUN / "task-2").write(2, numbers(4))
     assert read(results) == [3, 4]
     assert read(KeptResults(tmp_path)) == [1, 2, 3, 4]
+
+
+def test_small_frames_are_gathered_into_few_with_the_same_rows_in_the_same_order() -> None:
+    frames = [numbers(*range(at, at + 1 + at % 4)) for at in range(40)]
+    gathered = list(gather(iter(frames), 10))
+    assert pl.concat(gathered).equals(pl.concat(frames))
+    assert all(frame.height >= 10 for frame in gathered[:-1])
+    assert list(gather([])) == []
 
 
 def test_a_batch_that_comes_again_is_kept_once_whoever_wrote_it(tmp_path: Path) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +14,12 @@ import polars as pl
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from ouzel.runtime.run import Handle, Status
+from ouzel.planner.epochs import with_epochs_of_run
+from ouzel.planner.topology import Topology
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.run import ROLLED_BACK, Handle, Status
 from ouzel.session import load_text, start
+from tests.process.topologies import pid_of
 from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -37,16 +44,16 @@ def kafka(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
     return shared_broker(pytestconfig, tmp_path_factory)
 
 
-def produce(kafka: KafkaBroker, first: int, last: int) -> None:
+def produce(kafka: KafkaBroker, first: int, last: int, topic: str = "stopped-clicks") -> None:
     """A click a second."""
     rows = ({"id": n, "ts": str(BEGIN + timedelta(seconds=n))} for n in range(first, last))
-    kafka.produce("stopped-clicks", [json.dumps(row).encode() for row in rows])
+    kafka.produce(topic, [json.dumps(row).encode() for row in rows])
 
 
-def committed(kafka: KafkaBroker) -> list[int]:
+def committed(kafka: KafkaBroker, topic: str = "stopped-clicks", query: str = "hourly") -> list[int]:
     """How far the query has committed each partition; less than 0 where nothing is."""
-    places = [TopicPartition("stopped-clicks", number) for number in range(2)]
-    consumer = Consumer({"bootstrap.servers": kafka.address, "group.id": "ouzel-hourly"})
+    places = [TopicPartition(topic, number) for number in range(2)]
+    consumer = Consumer({"bootstrap.servers": kafka.address, "group.id": f"ouzel-{query}"})
     try:
         return [place.offset for place in consumer.committed(places, 30)]
     finally:
@@ -87,3 +94,40 @@ def test_a_window_that_was_open_at_the_stop_is_answered_wholly_by_the_next_run(
     assert found == {BEGIN + timedelta(hours=hour): many for hour, many in enumerate((3_600, 3_600, 2_800))}
     assert status.rows_late == 0
     assert "were answered by the run before" in " ".join(event.text for event in status.events)
+
+
+def test_where_a_run_began_it_begins_anew_though_it_has_committed_offsets_since(
+    kafka: KafkaBroker, tmp_path: Path
+) -> None:
+    """Before the first epoch a task with state dies: windows that lie before the committed offsets are answered again, with all rows."""
+    topic = "killed-clicks"
+    kafka.create_topic(topic, 2)
+    produce(kafka, 0, 5_400, topic)
+    text = QUERY.replace("stopped-clicks", topic).format(address=kafka.address, end="none")
+    job = load_text(text, tmp_path, "killed", (("parallelism", "2"), ("batch.rows", "500")))
+    handle = start(replace(job, topology=rarely(job.topology)))
+    assert isinstance(handle, HeronHandle)
+    try:
+        wait_until(lambda: min(committed(kafka, topic, "killed")) > 0, told=handle.status)
+        for task in job.topology.tasks():
+            if not job.topology.component(task.component).is_spout:
+                container = job.packing.container_of(task.id).id
+                os.kill(pid_of(handle, f"{container}/instance-{task.id}"), signal.SIGKILL)
+        wait_until(lambda: any(event.kind == ROLLED_BACK for event in handle.status().events), told=handle.status)
+        produce(kafka, 5_400, 10_000, topic)
+        wait_until(lambda: handle.status().rows_acked >= 10_000, told=handle.status)
+        status = handle.stop()
+        frames = handle.results()
+    finally:
+        handle._scheduler.on_kill()
+    assert status.rows_in == 10_000, "all that the run had read is read again"
+    found = [row for frame in frames for row in frame.select("window_start", "many").rows()]
+    assert sorted(found) == [(BEGIN + timedelta(hours=hour), 3_600) for hour in range(2)]
+    assert min(committed(kafka, topic, "killed")) > 0
+
+
+def rarely(topology: Topology) -> Topology:
+    """With the epochs of a run where nobody has set anything, the first of which does not come before the test is over."""
+    made = with_epochs_of_run(topology)
+    assert made.settings.has_epochs
+    return replace(made, settings=replace(made.settings, checkpoint_interval_ms=600_000))

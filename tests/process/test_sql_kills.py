@@ -1,4 +1,4 @@
-"""SQL in processes when one of them is killed: windows come out right, or the loss of what was in memory is said."""
+"""SQL in processes when one of them is killed: windows come out right, or, without epochs, the loss of what was in memory is said."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.run import STATE_LOST, RunState, Status
+from ouzel.runtime.run import ROLLED_BACK, STATE_LOST, RunState, Status, describe_lost_state
 from ouzel.session import Job, load_text, start
 from tests.law.compare import plain_fold
 from tests.process.gates import Gate, through_gate
@@ -133,10 +133,31 @@ def test_a_source_that_dies_counts_rows_of_several_lines_once(tmp_path: Path) ->
     assert found == [(k, len(group), sum(group)) for k, group in enumerate(groups)]
 
 
-def test_counts_that_died_with_their_task_are_said_to_be_lost(job: Job, handle: HeronHandle, gate: Gate) -> None:
+def test_tasks_with_state_die_where_nobody_has_set_anything_and_every_window_is_right(
+    job: Job, handle: HeronHandle, gate: Gate
+) -> None:
+    """The default mode: what had been counted is not lost, the exit code is 0, and before the first epoch no file is made for it."""
+    assert not handle.job.checkpoints.exists()
     status, windows = answer_after_kills(handle, gate, *instances(job, spouts=False))
+    assert (status.state, status.reason) == (RunState.FINISHED, "")
+    kinds = [event.kind for event in status.events]
+    assert ROLLED_BACK in kinds
+    assert (STATE_LOST in kinds, describe_lost_state(status, job.settings)) == (False, "")
+    assert windows["many"].to_list() == [100] * (ROWS // 100), "each window once, and with each row once"
+    assert windows["total"].sum() == ROWS * (ROWS - 1) // 2
+    assert not handle.job.home.exists()
+
+
+def test_without_epochs_counts_that_died_with_their_task_are_said_to_be_lost(tmp_path: Path, gate: Gate) -> None:
+    job = load_text(QUERY, tmp_path, "ticks", (*SETTINGS, ("checkpoint.interval.ms", "0")))
+    handle = start(job)
+    assert isinstance(handle, HeronHandle)
+    try:
+        status, windows = answer_after_kills(handle, gate, *instances(job, spouts=False))
+    finally:
+        handle._scheduler.on_kill()
     assert status.state is RunState.FINISHED, status
-    assert "state-lost" in [event.kind for event in status.events]
+    assert STATE_LOST in [event.kind for event in status.events]
     assert windows["window_start"].max() is not None
 
 
@@ -175,7 +196,7 @@ JOINED = (
 
 
 @pytest.mark.parametrize("victims", [("ordered",), ("paid", "1/stream-manager"), ("join",)], ids=" and ".join)
-def test_a_join_is_exact_though_what_is_beside_it_dies_and_says_when_its_own_rows_are_lost(
+def test_a_join_is_exact_though_it_dies_or_what_is_beside_it(
     tmp_path: Path, gate: Gate, victims: tuple[str, ...]
 ) -> None:
     job = load_text(JOINED, tmp_path, "joined", (*SETTINGS, ("parallelism", "2")))
@@ -189,10 +210,8 @@ def test_a_join_is_exact_though_what_is_beside_it_dies_and_says_when_its_own_row
     finally:
         handle._scheduler.on_kill()
     assert (status.state, status.reason) == (RunState.FINISHED, "")
-    if victims == ("join",):
-        assert STATE_LOST in [event.kind for event in status.events]
-        return
-    assert STATE_LOST not in [event.kind for event in status.events]
+    kinds = [event.kind for event in status.events]
+    assert (STATE_LOST in kinds, ROLLED_BACK in kinds) == (False, victims == ("join",))
     found = plain_fold(frames, ["o", "p"]).sort("o", "p", nulls_last=True).rows()
     both = [(n, n) for n in range(1_000, 4_000)]
     assert found == [(n, None) for n in range(1_000)] + both + [(None, n) for n in range(4_000, 5_000)]

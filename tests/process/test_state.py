@@ -14,7 +14,9 @@ import pytest
 from ouzel.errors import TopologyError
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.local import start_heron
-from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.cluster.state import Leadership, StateManager, open_state
+from ouzel.runtime.cluster.state.fenced import check_leads, read_fenced, take_over, write_fenced
+from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.run import RunState
 from tests.process.topologies import ROWS, count_kept, kept, let_end, numbers, packed, pid_of
 from tests.servers.waiting import wait_for_end, wait_until
@@ -101,6 +103,65 @@ def test_a_held_node_goes_with_its_process(connect: Open, setting: str, tmp_path
     holder.wait()
     wait_until(lambda: state.get("/tmanagers/t") is None)
     assert state.hold("/tmanagers/t", b"mine")
+
+
+def test_of_two_one_leads_until_its_connection_ends_and_numbers_grow(
+    connect: Open, setting: str, tmp_path: Path
+) -> None:
+    one, other = open_state(setting, tmp_path), connect()
+    assert other.leadership("/tmanagers/t") is None
+    assert one.lead("/tmanagers/t", b"one") == 1
+    assert other.lead("/tmanagers/t", b"other") is None
+    assert other.leadership("/tmanagers/t") == Leadership(1, b"one", is_held=True)
+    one.close()
+    wait_until(lambda: other.leadership("/tmanagers/t") == Leadership(1, b"one", is_held=False))
+    assert other.lead("/tmanagers/t", b"other") == 2
+
+
+def test_a_leader_may_be_deposed_though_it_lives_but_only_by_who_names_its_number(connect: Open) -> None:
+    one, other, third = connect(), connect(), connect()
+    assert one.lead("/tmanagers/t", b"one") == 1
+    assert other.lead("/tmanagers/t", b"other", deposing=1) == 2
+    assert third.lead("/tmanagers/t", b"third", deposing=1) is None
+    assert one.leadership("/tmanagers/t") == Leadership(2, b"other", is_held=True)
+
+
+def test_a_leadership_goes_with_its_process(connect: Open, setting: str, tmp_path: Path) -> None:
+    state, code = (
+        connect(),
+        HOLD.replace('state.hold("/tmanagers/t", b"there")', 'state.lead("/tmanagers/t", b"there")'),
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code, setting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "1\n"
+    assert state.leadership("/tmanagers/t") == Leadership(1, b"there", is_held=True)
+    holder.kill()
+    holder.wait()
+    wait_until(lambda: state.leadership("/tmanagers/t") == Leadership(1, b"there", is_held=False))
+    assert state.lead("/tmanagers/t", b"mine") == 2
+
+
+def test_what_an_older_leader_writes_does_not_count(connect: Open) -> None:
+    old, new = connect(), connect()
+    write_fenced(old, "/offsets/f", b"before there was a leader")
+    assert take_over(old, "/offsets/f", 1) == b"before there was a leader"
+    write_fenced(old, "/offsets/f", b"first", 1)
+    assert take_over(new, "/offsets/f", 2) == b"first"
+    write_fenced(old, "/offsets/f", b"too late", 1)
+    assert read_fenced(new, "/offsets/f") == b"first"
+    write_fenced(new, "/offsets/f", b"second", 2)
+    assert read_fenced(old, "/offsets/f") == b"second"
+    write_fenced(new, "/offsets/f", b"while nothing runs")
+    assert take_over(new, "/offsets/f", 3) == b"while nothing runs"
+
+
+def test_a_leader_looks_whether_it_still_leads(connect: Open) -> None:
+    old, new = connect(), connect()
+    assert old.lead("/tmanagers/t", b"old") == 1
+    check_leads(old, "/tmanagers/t", 1)
+    assert new.lead("/tmanagers/t", b"new", deposing=1) == 2
+    with pytest.raises(Deposed, match=r"another topology master leads now \(leadership 2; this one's was 1\)"):
+        check_leads(old, "/tmanagers/t", 1)
 
 
 def test_a_watcher_hears_of_every_state_in_which_a_node_rests(connect: Open) -> None:

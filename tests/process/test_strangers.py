@@ -14,6 +14,7 @@ from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.master_client import find_master
 from ouzel.runtime.protocol.cluster.links import STRANGERS_MAX
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import PREFIX, pack_header
@@ -88,8 +89,9 @@ def test_many_who_say_nothing_keep_nobody_out(handle: HeronHandle) -> None:
 @pytest.mark.parametrize("metadata", [(), (("ouzel-token", "0" * 64),)])
 def test_a_call_without_the_token_is_refused(handle: HeronHandle, metadata: tuple[tuple[str, str], ...]) -> None:
     state = open_state("local", handle.job.home)
-    address = (state.get(f"/tmanagers/{handle.job.id}") or b"").decode()
-    with grpc.insecure_channel(address) as channel:
+    master = find_master(state, handle.job.id)
+    assert master is not None
+    with grpc.insecure_channel(master.address) as channel:
         stub = TopologyMasterStub(channel)
         with pytest.raises(grpc.RpcError) as stop:
             stub.Stop(wire_pb2.PlanRequest(), metadata=metadata)

@@ -114,6 +114,10 @@ def test_what_cannot_be_kept_is_refused() -> None:
     job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "q", [("state.manager", "zookeeper://nowhere:1")])
     with pytest.raises(NotSupported, match=r"not supported with state.manager = 'zookeeper://nowhere:1'"):
         check_can_be_kept(job.topology)
+    job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "q", [("checkpoint.path", "s3://me:hidden@bucket/a")])
+    with pytest.raises(NotSupported, match=r"keeps its epochs in a folder of this machine") as told:
+        check_can_be_kept(job.topology)
+    assert "hidden" not in str(told.value)
     with pytest.raises(QueryError, match="asks for nothing that runs"):
         submit_job(session.load_text("SHOW FUNCTIONS;", Path(), "q"), "q")
 
@@ -244,5 +248,7 @@ def test_a_run_that_goes_on_knows_no_process_of_before(folder: TopologyFolder) -
     table.read()
     assert table.find_running("instance-1") is None
     assert table.entries["instance-1"].incarnation == 3, "its successor is told from it"
+    table.note("instance-1", ProcessEntry(os.getpid(), start_time(os.getpid()), 4))
+    assert table.count_restarts() == 0, "the topology was started, and no process died"
     assert table.failed == ""
     folder.remove()

@@ -139,14 +139,18 @@ def pid_of(handle: HeronHandle, name: str) -> int:
         return int(Path(f"/proc/{child}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
     table = ProcessTable(handle.job.container(number))
 
-    def runs() -> bool:
-        table.read()
-        return process in table.entries and table.find_running(process) is not None
+    found: list[int] = []
 
-    wait_until(lambda: runs() or handle.wait(0))
-    if not runs():
+    def is_known() -> bool:
+        table.read()
+        if process in table.entries and table.find_running(process) is not None:
+            found.append(table.entries[process].pid)
+        return bool(found) or handle.wait(0)
+
+    wait_until(is_known)
+    if not found:
         raise ProcessLookupError(name)
-    return table.entries[process].pid
+    return found[0]
 
 
 def processes_of(server: int) -> list[int]:

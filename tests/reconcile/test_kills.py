@@ -1,4 +1,4 @@
-"""`kill -9` while rows flow: what survives reconciles without a difference, and what dies with a task is found to be lost."""
+"""`kill -9` while rows flow: what survives reconciles without a difference; what dies with a task, without epochs, is found to be lost."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
+
+NO_EPOCHS = ("checkpoint.interval.ms", "0")
 
 BATCHES = 120
 """Input is read in so many batches, one at a time."""
@@ -149,7 +151,7 @@ def test_every_example_is_here() -> None:
 @pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
 def test_what_died_with_an_instance_is_lost(delivery: str, tmp_path: Path, spark: SparkSession) -> None:
     (tmp_path / "query.sql").write_text(TICKS + WINDOWS)
-    job = load(tmp_path / "query.sql", (*SETTINGS, ("delivery", delivery)))
+    job = load(tmp_path / "query.sql", (*SETTINGS, NO_EPOCHS, ("delivery", delivery)))
     run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)], GATE_ROWS)
     result = found(job, tmp_path / "record", spark)
     assert set(result.counts) == {Class.LOST}, (
@@ -165,7 +167,7 @@ def test_what_died_with_an_instance_is_lost(delivery: str, tmp_path: Path, spark
 def test_groups_that_begin_anew_are_lost(tmp_path: Path, spark: SparkSession) -> None:
     query = "SELECT id % 10 AS k, COUNT(*) AS n FROM ticks GROUP BY id % 10 EMIT CHANGES;"
     (tmp_path / "query.sql").write_text(TICKS + query)
-    job = load(tmp_path / "query.sql", SETTINGS)
+    job = load(tmp_path / "query.sql", (*SETTINGS, NO_EPOCHS))
     run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)], GATE_ROWS)
     result = found(job, tmp_path / "record", spark)
     assert set(result.counts) == {Class.LOST}, (result.counts, result.samples)

@@ -11,7 +11,6 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.planner.evolution import Evolution, StateFate, compare_topologies
-from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.simulator.faults import kill_stateful_task
 from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text
@@ -119,8 +118,7 @@ def answer_of(job: Job, seed: int) -> pl.DataFrame:
 def evolve(world: World, before: Job, after: Job) -> Evolution:
     """Have the world go on as the new query."""
     evolution = compare_topologies(before.topology, after.topology)
-    formers = {name: Former(one.component, one.states) for name, one in evolution.formers.items()}
-    assert world.update(after.topology, formers)
+    assert world.update(after.topology, evolution.formers)
     walk(world, lambda world: world.topology is after.topology)
     return evolution
 

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "sql.md").read_text().split("## Construct by construct")[1]
-ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.splitlines() if line.startswith("| ")][
-    1:
-]
-CONSTRUCTS = {row[0]: row[1:] for row in ROWS if not row[0].startswith("**")}
-FAMILIES = {
-    path.stem: set(re.findall(r"^-- query: (\w+)$", path.read_text(), re.M))
-    for path in (ROOT / "tests/law/queries").glob("*.sql")
-}
-CASES = set[str]().union(*FAMILIES.values())
+from tests.law.constructs import ROOT, constructs, families, rows
+
+CASES = frozenset[str]().union(*families().values())
 ANYWHERE = {"casts", "changes", "edges", "expressions", "filters", "grouping", "hints", "late", "views"}
 """Families of what is no construct of its own: the table above it has them."""
 WAY_OUT = re.compile(r"; \w|: (write|compare|have|CREATE|change|a file|add)")
@@ -32,9 +23,9 @@ def is_there(name: str) -> bool:
     return f"def {test}(" in (ROOT / file).read_text() if test else name in CASES
 
 
-@pytest.mark.parametrize("construct", CONSTRUCTS)
+@pytest.mark.parametrize("construct", constructs())
 def test_what_holds_a_construct_is_there(construct: str) -> None:
-    engines, *streams, held = CONSTRUCTS[construct]
+    engines, *streams, held = constructs()[construct]
     names = re.findall(r"`([^`]+)`", held)
     assert names
     assert engines in ("yes", "refused")
@@ -45,5 +36,5 @@ def test_what_holds_a_construct_is_there(construct: str) -> None:
 
 
 def test_every_family_of_cases_holds_a_construct() -> None:
-    named = {name for *_, held in ROWS for name in re.findall(r"`(\w+)`", held)}
-    assert {family for family, cases in FAMILIES.items() if not cases & named} <= ANYWHERE
+    named = {name for *_, held in rows() for name in re.findall(r"`(\w+)`", held)}
+    assert {family for family, cases in families().items() if not cases & named} <= ANYWHERE

@@ -38,7 +38,7 @@ def test_it_is_on_disk_before_its_name_is(
     write: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[tuple[str, int]] = []
-    sync, rename = os.fsync, Path.rename
+    sync, rename, link = os.fsync, Path.rename, Path.hardlink_to
 
     def note_sync(file: int) -> None:
         done.append(("sync", os.fstat(file).st_ino))
@@ -48,8 +48,13 @@ def test_it_is_on_disk_before_its_name_is(
         done.append(("name", fresh.stat().st_ino))
         return rename(fresh, path)
 
+    def note_link(path: Path, fresh: Path) -> None:
+        done.append(("name", fresh.stat().st_ino))
+        link(path, fresh)
+
     monkeypatch.setattr(os, "fsync", note_sync)
     monkeypatch.setattr(Path, "rename", note_rename)
+    monkeypatch.setattr(Path, "hardlink_to", note_link)
     path = write(tmp_path)
     named = done.index(("name", path.stat().st_ino))
     files = [path, *path.glob("*")] if path.is_dir() else [path]

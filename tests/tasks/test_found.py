@@ -10,11 +10,11 @@ import pytest
 
 from ouzel.connectors import open_source
 from ouzel.connectors.file import source as file_source
-from ouzel.connectors.reading import Partition, SourceRequest
+from ouzel.connectors.reading import Committed, Partition, SourceRequest
 from ouzel.errors import ConnectorError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.simulator.world import World
-from ouzel.runtime.tasks.found import FoundInFiles
+from ouzel.runtime.tasks.found import FoundInFiles, FoundInMemory
 from ouzel.runtime.tasks.journal import MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.session import load_text
@@ -98,3 +98,13 @@ def test_ranges_of_rows_are_those_of_the_file_whose_rows_were_counted(tmp_path: 
 def test_a_list_that_cannot_be_noted_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match=r"which partitions are read cannot be noted in .*: No such file"):
         FoundInFiles(tmp_path / "gone").once("t", lambda: [Partition("p", True)])
+
+
+@pytest.mark.parametrize("in_files", [False, True])
+def test_what_was_committed_before_the_run_is_what_the_first_task_has_found(in_files: bool, tmp_path: Path) -> None:
+    found = FoundInFiles(tmp_path) if in_files else FoundInMemory()
+    first, later = {"t-0": Committed(7, '{"read": 9}')}, {"t-0": Committed(9), "t-1": Committed(1)}
+    assert found.committed_once("reads", first) == first
+    again = FoundInFiles(tmp_path) if in_files else found
+    assert again.committed_once("reads", later) == first
+    assert again.committed_once("other", later) == later

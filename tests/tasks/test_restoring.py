@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.former import EMPTY
+from ouzel.planner.former import EMPTY
 from ouzel.runtime.checkpoints.redistribute import placed
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.chain import Chain

@@ -201,6 +201,10 @@ class Aggregate(Unary, DropsLate):
         return frozenset({frozenset(self.keys)})
 
     @property
+    def held_back_ms(self) -> int:
+        return self.emit.delay_ms
+
+    @property
     def state_bound(self) -> str:
         if self.window:
             kept = f"windows open or closed for less than {self.emit.lateness_us / 1e6:g} s"
@@ -373,6 +377,10 @@ class FinalAggregate(Unary):
     @property
     def unique_keys(self) -> frozenset[Names]:
         return self.aggregate.unique_keys
+
+    @property
+    def held_back_ms(self) -> int:
+        return self.aggregate.held_back_ms
 
     @property
     def state_bound(self) -> str:

@@ -196,6 +196,11 @@ class Node(ABC):
         """What bounds the state kept, in words for EXPLAIN; empty for a stateless node."""
 
     @property
+    def held_back_ms(self) -> int:
+        """How long rows are held back by the clock, so that several leave together; 0 if they are not."""
+        return 0
+
+    @property
     @abstractmethod
     def component_name(self) -> str:
         """What a component that this node begins is called; empty to name it after its last node."""

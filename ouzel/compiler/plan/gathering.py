@@ -46,6 +46,10 @@ class Gather(SameColumns):
         return f"changes of {self.delay_ms / 1000:g} s"
 
     @property
+    def held_back_ms(self) -> int:
+        return self.delay_ms
+
+    @property
     def label(self) -> str:
         return f"Gather for {self.delay_ms} ms"
 

@@ -49,7 +49,7 @@ class KafkaSource:
         self._options = TableOptions(CONNECTOR, request.options)
         self._failure = Failure(self._options.text("bootstrap.servers"))
         self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
-        self._resumes = resumes(request.options)
+        self._resumes, self._begins_anew = resumes(request.options), request.anew
         self._decoder = RecordDecoder(request, self._options)
         self._readers: dict[tuple[str, int], KafkaReader] = {}
         self._opened: set[tuple[str, int]] = set()
@@ -147,7 +147,7 @@ class KafkaSource:
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")
-        if self._resumes:
+        if self._resumes and not self._begins_anew:
             kept = self._ask_committed([name]).get(name)
             if kept is not None:
                 return kept.offset

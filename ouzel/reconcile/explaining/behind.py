@@ -31,6 +31,7 @@ from ouzel.compiler.plan.base import ANY, APPENDS, UNBOUNDED, Changelog, Names, 
 from ouzel.compiler.types import BIGINT, VARCHAR, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.reconcile.recording.record import RunRecord
+from ouzel.runtime.run import LOSSES, ROLLED_BACK
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames
 from ouzel.spark.lowering.text import comment, quote
 
@@ -195,4 +196,4 @@ def _with_places(node: Node) -> Node | None:
 
 def is_shuffled(record: RunRecord) -> bool:
     """Whether rows may have come in another order than they are read in: what was sent again, or read by a task that began anew."""
-    return bool(record.losses) or any(kind in ("replayed", "state-lost", "rows-lost") for kind, _, _ in record.events)
+    return bool(record.losses) or any(kind in ("replayed", ROLLED_BACK, *LOSSES) for kind, _, _ in record.events)

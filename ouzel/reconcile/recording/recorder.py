@@ -17,6 +17,7 @@ from ouzel import session
 from ouzel.compiler.plan import Scan, scans_in, walk
 from ouzel.connectors import reads_of
 from ouzel.errors import OuzelError, QueryError, TopologyError
+from ouzel.planner.epochs import with_epochs_of_run
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.explaining.losses import Losses
 from ouzel.reconcile.recording import lock
@@ -77,7 +78,8 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     if engine == "spark":
         return job
     job = session.mark_sides(job)
-    late = job.settings.late_path or str(home.resolve() / (DROPPED_LINES if job.settings.has_epochs else LATE))
+    started = with_epochs_of_run(job.topology) if engine == "heron" else job.topology
+    late = job.settings.late_path or str(home.resolve() / (DROPPED_LINES if started.settings.has_epochs else LATE))
     return session.with_settings(job, replace(job.settings, late_path=late, shed_path=str(home.resolve() / SHED)))
 
 

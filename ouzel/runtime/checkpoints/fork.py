@@ -34,7 +34,7 @@ def fork_epoch(store: CheckpointStore, epoch: int, folder: Path) -> Manifest:
     try:
         make_folder(fresh / TASKS)
         for name in {file.name for file in manifest.files}:
-            _share(store.folder / name, fresh / name)
+            share_file(store.folder / name, fresh / name)
         sync(fresh / TASKS)
         CheckpointStore(fresh).complete(manifest)
         name_synced(fresh, folder)
@@ -43,7 +43,7 @@ def fork_epoch(store: CheckpointStore, epoch: int, folder: Path) -> Manifest:
     return manifest
 
 
-def _share(file: Path, other: Path) -> None:
+def share_file(file: Path, other: Path) -> None:
     """One content under two names; two contents where the names are on two file systems, or theirs has no such links."""
     try:
         os.link(file, other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -17,6 +18,13 @@ from ouzel.runtime.checkpoints.names import partial_name
 
 _PIECE_BYTES = 1 << 20
 """What is digested and written at once: it is still in the processor's cache when it is written."""
+
+SMALL_BYTES = 1 << 20
+"""A file of no more than this may take the last of a disk."""
+
+RESERVE_BYTES, RESERVE_SHARE = 64 << 20, 20
+"""A larger one leaves so much of a disk, or one part in so many of a small one. Sources note there what they read, and end the run where
+they cannot; an epoch that is not kept costs less."""
 
 
 class FreshFile:
@@ -47,11 +55,22 @@ class FreshFile:
         left = memoryview(data).cast("B")
         for place in range(0, len(left), _PIECE_BYTES):
             piece = left[place : place + _PIECE_BYTES]
+            self._leave_room(self.size + place + len(piece))
             self._digest.update(piece)
             while piece:
                 piece = piece[os.write(self._file, piece) :]
         self.size += len(left)
         return len(left)
+
+    def _leave_room(self, size: int) -> None:
+        """Refuse to become so large, if too little of the disk were left."""
+        if size > SMALL_BYTES:
+            disk = os.fstatvfs(self._file)
+            reserve = min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // RESERVE_SHARE)
+            if disk.f_bavail * disk.f_frsize < reserve + _PIECE_BYTES:
+                raise OSError(
+                    errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: the last {reserve:,} bytes are left to what runs"
+                )
 
     def flush(self) -> None:
         """Nothing waits here."""

@@ -10,6 +10,9 @@ from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.names import epoch_of_task_file
 from ouzel.runtime.checkpoints.sealed import seal, unseal
 
+BEFORE_FIRST = -1
+"""The revision of an epoch that a topology has begun with, and that is another's."""
+
 MANIFEST_VERSION = 1
 """Raised when a manifest of another make is written."""
 
@@ -57,7 +60,8 @@ class Manifest:
         seed: of the hash of keys.
         made_us: when all was written, in microseconds since 1970, UTC.
         tasks: every task of the topology.
-        revision: how often the topology had been updated.
+        revision: how often the topology had been updated, or BEFORE_FIRST.
+        leadership: of the topology master that has completed it; 0 if none has.
     """
 
     epoch: int
@@ -66,6 +70,7 @@ class Manifest:
     made_us: int
     tasks: tuple[TaskFiles, ...]
     revision: int = 0
+    leadership: int = 0
 
     @property
     def files(self) -> list[TaskFile]:

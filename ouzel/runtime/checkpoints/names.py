@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-EPOCHS, TASKS, STAGED = "epochs", "tasks", "staged"
-"""The folders of manifests, of tasks' files, and of rows that are to be published."""
+EPOCHS, TASKS, STAGED, LEADERS = "epochs", "tasks", "staged", "leaders"
+"""The folders of manifests, of tasks' files, of rows that are to be published, and of who has led the topology."""
 
 _DIGITS, _COUNT_DIGITS = 20, 4
 _LONGER = "x"

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from ouzel.errors import StateError
+from ouzel.planner.former import EMPTY, Former
 from ouzel.planner.topology import Task
-from ouzel.runtime.checkpoints.former import EMPTY, Former
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.task_file import TaskHeader
 from ouzel.runtime.protocol.messages import Place

@@ -12,6 +12,7 @@ from pathlib import Path
 from ouzel.connectors.file.durable import sync
 from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
+from ouzel.runtime.checkpoints.leaders import Leaders
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles, manifest_bytes, read_manifest
 from ouzel.runtime.checkpoints.names import (
     EPOCHS,
@@ -36,6 +37,7 @@ class CheckpointStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tasks, self._epochs = folder / TASKS, folder / EPOCHS
+        self._leaders = Leaders(folder)
 
     @property
     def is_there(self) -> bool:
@@ -56,6 +58,28 @@ class CheckpointStore:
             write_owner(self.folder, claimed, is_first=is_first)
             owner = find_owner(self.folder) or owner
         refuse_other(self.folder, owner, topology, topology_id)
+
+    def take_over(self, leadership: int) -> int:
+        """A topology master begins to lead: what earlier ones complete from now on does not count. The newest epoch that does, or 0.
+
+        Raises:
+            Deposed: a later one has begun.
+            OSError: the folder cannot be read or written.
+        """
+        self._leaders.begin(leadership)
+        self._leaders.check_leads(leadership)
+        found = [epoch for epoch in self.epochs() if not self._is_void(epoch)]
+        self._leaders.settle(leadership, found)
+        return max(found, default=0)
+
+    def check_leads(self, leadership: int) -> None:
+        """See that no later topology master has begun to lead.
+
+        Raises:
+            Deposed: one has.
+            OSError: the folder cannot be read.
+        """
+        self._leaders.check_leads(leadership)
 
     def owner(self) -> Owner | None:
         """Whose folder it is; if its note is lost, what the newest manifest says. None if nothing says so.
@@ -119,9 +143,15 @@ class CheckpointStore:
         if problem := self.find_missing(manifest):
             raise StateError(f"epoch {manifest.epoch} cannot be complete: {problem}")
         self._refuse_other_manifest(manifest)
+        path = self._manifest_path(manifest.epoch)
+        is_first = not path.exists()
         with FreshFile(self._epochs, manifest.epoch) as file:
             file.write(manifest_bytes(manifest, owner.folder))
-            file.keep(self._manifest_path(manifest.epoch))
+            if is_first:
+                file.keep_if_first(path)
+            else:
+                file.keep(path)
+        self._refuse_other_manifest(manifest)
 
     def epochs(self) -> list[int]:
         """The epochs that have a manifest, oldest first, whether it can be read or not.
@@ -135,8 +165,15 @@ class CheckpointStore:
         """What an epoch consists of.
 
         Raises:
-            StateError: there is no such epoch, or its manifest is torn, damaged, or foreign: of another epoch, folder or version.
+            StateError: there is no such epoch, or its manifest is torn, damaged, or foreign: of another epoch, folder or version, or
+                completed by a topology master when another led already.
         """
+        manifest = self._read_manifest(epoch)
+        if not self._leaders.counts(epoch, manifest.leadership):
+            raise StateError(f"epoch {epoch} was completed by a topology master when another one led already")
+        return manifest
+
+    def _read_manifest(self, epoch: int) -> Manifest:
         path = self._manifest_path(epoch)
         if not path.exists():
             raise StateError(f"{self.folder} holds no epoch {epoch}")
@@ -161,7 +198,7 @@ class CheckpointStore:
         """
         problems: list[str] = []
         for epoch in reversed(self.epochs()):
-            if before is None or epoch < before:
+            if (before is None or epoch < before) and not self._is_void(epoch):
                 found = self.verify(epoch)
                 if not found:
                     manifest = self.manifest(epoch)
@@ -264,11 +301,17 @@ class CheckpointStore:
     def _refuse_other_manifest(self, manifest: Manifest) -> None:
         """An epoch is made complete once; one that cannot be used may be written anew."""
         try:
-            present = self.manifest(manifest.epoch)
+            present = self._read_manifest(manifest.epoch)
         except StateError:  # there is none, or it cannot be read
             return
         if present != manifest and not self.find_missing(present):
             raise StateError(f"{self.folder} holds epoch {manifest.epoch} already, with other content")
+
+    def _is_void(self, epoch: int) -> bool:
+        """Whether an epoch was completed too late to count."""
+        with contextlib.suppress(StateError):
+            return not self._leaders.counts(epoch, self._read_manifest(epoch).leadership)
+        return False
 
     def _newest_present(self, keep: int) -> list[Manifest]:
         """So many of the newest epochs that can be read and have all their files, newest first."""

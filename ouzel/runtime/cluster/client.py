@@ -96,14 +96,18 @@ OpenResults = Callable[[Path, Deliver, HasRoom], ResultSource]
 
 
 class HeronHandle(RowIteration):
-    """A topology in processes (see run.Handle)."""
+    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results."""
 
     def __init__(
-        self, job: RunDescription, scheduler: ServedScheduler, open_results: OpenResults = ResultReader
+        self,
+        job: RunDescription,
+        scheduler: ServedScheduler,
+        open_results: OpenResults = ResultReader,
+        before: Iterable[pl.DataFrame] = (),
     ) -> None:
         self._job, self._scheduler = job, scheduler
         self._finder, self._credentials = MasterFinder(job), job.credentials
-        self._frames: list[pl.DataFrame] = []
+        self._frames = list(before)
         self._bytes = self._unlimited = 0
         self._rows = 0
         self._status = Status(RunState.STARTING)
@@ -287,7 +291,7 @@ class HeronHandle(RowIteration):
             if message is None:
                 if self._unheard.look(now_ms()):
                     self._unheard.see(self._master_usage())
-                if self._must_look_up():
+                if self._must_look_up() or (address is not None and self._finder.has_moved(address)):
                     break
                 continue
             self._unheard.on_heard()
@@ -310,9 +314,10 @@ class HeronHandle(RowIteration):
         table = ProcessTable(self._job.container(MASTER_CONTAINER))
         with contextlib.suppress(OSError):
             table.read()
-            if (pidfd := table.find_running("topology-master")) is not None:
+            name = self._finder.process
+            if (pidfd := table.find_running(name)) is not None:
                 os.close(pidfd)
-                return read_usage(table.entries["topology-master"].pid)
+                return read_usage(table.entries[name].pid)
         return None
 
     def _is_cut_short(self) -> bool:

@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.catalog import SECRETS, QueryWarning
-from ouzel.compiler.plan import Scan, Sink
+from ouzel.compiler.plan import Scan, Sink, sinks_in
 from ouzel.connectors import BUILT_IN
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import TopologyError
@@ -37,6 +37,9 @@ from ouzel.runtime.process.job import (
 )
 from ouzel.runtime.process.limits import check_limits
 from ouzel.runtime.process.usage import count_cores
+
+if TYPE_CHECKING:
+    from ouzel.runtime.cluster.origin import Origin
 
 _END_S = 10.0
 _NAME_BYTES = 100
@@ -117,7 +120,13 @@ class LocalScheduler:
 
 
 def start_heron(
-    topology: Topology, packing: PackingPlan, directory: Path, *, tcp: bool = False, detached: bool = False
+    topology: Topology,
+    packing: PackingPlan,
+    directory: Path,
+    *,
+    tcp: bool = False,
+    detached: bool = False,
+    origin: Origin | None = None,
 ) -> HeronHandle:
     """Run a topology in processes of this machine.
 
@@ -127,9 +136,11 @@ def start_heron(
         directory: where relative paths of tables start.
         tcp: stream managers talk over TCP instead of Unix sockets.
         detached: the topology outlives this process.
+        origin: what it goes on from; None if it begins anew.
 
     Raises:
         TopologyError: it cannot be started.
+        StateError: what it goes on from cannot be used.
     """
     parent = check_start(packing)
     remove_abandoned(parent)
@@ -138,15 +149,18 @@ def start_heron(
     except OSError as error:
         raise _no_room(parent, error) from error
     job = RunDescription(name_run(topology.name, home), home, directory.resolve(), topology, packing)
-    job = replace(job, tcp=tcp, detached=detached)
+    job = replace(job, tcp=tcp, detached=detached, returning=_find_returning(topology))
+    job = origin.describe(job) if origin else job
     scheduler: LocalScheduler | None = None
     try:
         check_state(topology.settings.state_manager)
         claim_checkpoints(job)
+        if origin:
+            origin.begin(job)
         job.save(find_modules(topology))
         scheduler = LocalScheduler()
         scheduler.initialize(job)
-        handle = HeronHandle(job, scheduler)
+        handle = HeronHandle(job, scheduler, before=origin.results() if origin else ())
         scheduler.on_schedule(packing)
     except BaseException as error:  # also Ctrl-C: a notebook keeps the error, and with it the server's input open
         if scheduler is not None:
@@ -158,14 +172,20 @@ def start_heron(
     return handle
 
 
+def _find_returning(topology: Topology) -> str:
+    """The component whose rows the client takes; empty if there is none."""
+    ends = ((component.name, sinks_in(component.chain[-1:])) for component in topology.components)
+    return next((name for name, sinks in ends if any(sink.traits.returned for sink in sinks)), "")
+
+
 def claim_checkpoints(job: RunDescription) -> None:
-    """Have the folder of a run's epochs belong to it.
+    """Have the folder of a run's epochs belong to it, if it outlives the run: the job directory is of this run alone.
 
     Raises:
         StateError: it holds epochs of another.
         OSError: it cannot be made.
     """
-    if job.topology.settings.has_epochs:
+    if job.leaves_epochs:
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
         CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)

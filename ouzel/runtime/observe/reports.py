@@ -217,6 +217,12 @@ class Reports:
         for life in self._list_told():
             yield from life.news()
 
+    def newest(self) -> Iterator[TaskReport]:
+        """Of each task the counts of its present life."""
+        for task, incarnation in dict(sorted(self._incarnations)).items():
+            if counts := self._incarnations[task, incarnation].counts:
+                yield counts
+
     def on_new_listener(self) -> None:
         """The listener knows nothing (any more)."""
         for life in self._list_told():

@@ -11,9 +11,12 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state import StateManager
-from ouzel.runtime.process.epochs import read_generation, write_generation
+from ouzel.runtime.cluster.state.fenced import check_leads, take_over
+from ouzel.runtime.process.epochs import generation_path, parse_generation, write_generation
 from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.leading import end_deposed, leader_path
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
+from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.wire import wire_pb2
 
 LOOK_S = 0.02
@@ -47,14 +50,17 @@ class Epochal(Protocol):
 class EpochKeeper:
     """Does what a topology master says about epochs, in a thread of its own."""
 
-    def __init__(self, job: RunDescription, state: StateManager) -> None:
-        self._job, self._state = job, state
+    def __init__(self, job: RunDescription, state: StateManager, leadership: int) -> None:
+        self._job, self._state, self._leadership = job, state, leadership
         self._store = CheckpointStore(job.checkpoints)
-        self._store.claim(job.topology.name, job.id)
+        if job.leaves_epochs:
+            self._store.claim(job.topology.name, job.id)
 
-    def known(self) -> tuple[Generation, int]:
-        """The generation that is stored, and the newest epoch that is kept."""
-        return read_generation(self._state, self._job.id), max(self._store.epochs(), default=0)
+    def take_over(self) -> tuple[Generation, int]:
+        """The generation that is stored, and the newest epoch that is kept: no earlier topology master changes them from now on."""
+        kept = self._store.take_over(self._leadership)
+        stored = take_over(self._state, generation_path(self._job.id), self._leadership)
+        return parse_generation(stored), kept
 
     def start(self, master: Epochal) -> None:
         """Begin."""
@@ -65,6 +71,8 @@ class EpochKeeper:
             try:
                 self._do(master, master.tick())
                 time.sleep(LOOK_S)
+            except Deposed as error:
+                end_deposed(error)
             except (
                 Exception
             ) as error:  # of the disk, or of the state manager's client: what was to be done is still to be done
@@ -90,18 +98,22 @@ class EpochKeeper:
         )
         try:
             made_us, seed = time.time_ns() // 1000, topology.settings.seed
-            self._store.complete(Manifest(epoch, topology.name, seed, made_us, tasks, self._job.revision))
+            revision, leadership = self._job.revision, self._leadership
+            self._store.complete(Manifest(epoch, topology.name, seed, made_us, tasks, revision, leadership))
         except (OSError, OuzelError) as error:
             master.on_epoch_lost(epoch, str(error))
             return
+        self._store.check_leads(self._leadership)
         master.on_epoch_kept(epoch)
         self._store.prune(KEPT)
 
     def _go_back(self, master: Epochal, number: int) -> None:
         found, problems = self._store.newest(revision=self._job.revision)
+        self._store.check_leads(self._leadership)  # else a later leader may have removed what was being read
         if found is None and problems:
             master.on_nothing_to_go_back_to(problems)
             return
         generation = Generation(number, found.epoch if found else 0)
-        write_generation(self._state, self._job.id, generation)
+        write_generation(self._state, self._job.id, generation, self._leadership)
+        check_leads(self._state, leader_path(self._job.id), self._leadership)
         master.on_gone_back(generation, problems)

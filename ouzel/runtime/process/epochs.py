@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
+from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.cluster.epochs import Generation
 
 if TYPE_CHECKING:
@@ -41,16 +43,21 @@ def read_generation(state: StateManager, job: str) -> Generation:
     Raises:
         OSError: the state manager is away.
     """
-    return Generation(*json.loads(state.get(generation_path(job)) or b"[0, 0]"))
+    return parse_generation(read_fenced(state, generation_path(job)))
 
 
-def write_generation(state: StateManager, job: str, generation: Generation) -> None:
-    """Store it; no task may hear of it before.
+def parse_generation(stored: bytes | None) -> Generation:
+    """The generation as it is stored; the first one if nothing is."""
+    return Generation(*json.loads(stored or b"[0, 0]"))
+
+
+def write_generation(state: StateManager, job: str, generation: Generation, leadership: int = 0) -> None:
+    """Store it as the topology master of that leadership; no task may hear of it before.
 
     Raises:
         OSError: it cannot be stored.
     """
-    state.put(generation_path(job), json.dumps(generation).encode())
+    write_fenced(state, generation_path(job), json.dumps(generation).encode(), leadership)
 
 
 class LastRun(NamedTuple):
@@ -65,7 +72,9 @@ class LastRun(NamedTuple):
         return cls(*json.loads(path.read_text())) if path.exists() else cls()
 
     def write(self, path: Path) -> None:
-        """Put it there."""
+        """Put it there; what stands there already needs no room on a disk that is full."""
+        if self == LastRun.read(path):
+            return
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(self))
         fresh.rename(path)
@@ -143,11 +152,11 @@ class TaskEpochs:
 
         self._job, self._task, self._path = job, task, job.container(container) / f"generation-{task.id}"
         self._store = CheckpointStore(job.checkpoints)
-        self.generation = read_generation(state, job.id)
+        self.generation = when_it_answers(lambda: read_generation(state, job.id), "to read the generation")
         last = LastRun.read(self._path)
         self._begun = last.generation == self.generation.number
         self.needs_restore = last.keeps and self._begun
-        self.taken = self.published = 0
+        self.taken = self.taken_by = self.published = 0
         self._writer = EpochWriter(self._store)
 
     @property
@@ -163,9 +172,14 @@ class TaskEpochs:
         self._writer = EpochWriter(self._store)
 
     @property
+    def is_at_beginning(self) -> bool:
+        """Whether all have gone back to the beginning."""
+        return self.generation.number > 0 and not self.generation.restore
+
+    @property
     def begins_anew(self) -> bool:
         """Whether all have gone back to the beginning, and this task has not begun there yet: what it had counted was never."""
-        return self.generation.number > 0 and not self.generation.restore and not self._begun
+        return self.is_at_beginning and not self._begun
 
     def read_past(self) -> Sequence[TaskSnapshot]:
         """What its machine is made from: nothing, if it is to begin anew, or has begun in this generation and keeps no state.
@@ -186,9 +200,12 @@ class TaskEpochs:
         LastRun(self.generation.number, keeps).write(self._path)
         self._begun = True
 
-    def take(self, epoch: int, machine: TaskMachine) -> Callable[[], None]:
-        """Take a snapshot; call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written."""
-        self.taken = epoch
+    def take(self, epoch: int, machine: TaskMachine, leadership: int) -> Callable[[], None]:
+        """Take a snapshot, as the topology master of that leadership has asked.
+
+        Call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written.
+        """
+        self.taken, self.taken_by = epoch, leadership
         writer = self._writer
         snapshot: TaskSnapshot | str
         try:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ouzel.errors import OuzelError, TopologyError
-from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
+from ouzel.runtime.process.job import MASTER_CONTAINER, MASTERS, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, start_time, watch_process
 from ouzel.runtime.process.limits import fork
 from ouzel.runtime.process.process_table import ProcessTable
@@ -43,7 +43,8 @@ _TOPOLOGY_ENDED = 3
 def mains(job: RunDescription, container: int) -> dict[str, Main]:
     """The processes of a container, by name. Their order is the order of their slots in the heartbeats."""
     if container == MASTER_CONTAINER:
-        return {"topology-master": _topology_master}
+        masters = MASTERS if job.topology.settings.topology_master_standby else MASTERS[:1]
+        return {name: partial(_topology_master, name) for name in masters}
     return {
         "stream-manager": _stream_manager,
         "metrics-manager": _metrics_manager,
@@ -51,10 +52,10 @@ def mains(job: RunDescription, container: int) -> dict[str, Main]:
     }
 
 
-def _topology_master(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
+def _topology_master(name: str, job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     from ouzel.runtime.process.topology_master import run_topology_master
 
-    run_topology_master(job, container, incarnation, life)
+    run_topology_master(name, job, container, incarnation, life)
 
 
 def _stream_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
@@ -221,7 +222,7 @@ class Executor:
             if has_ended(pidfd):
                 self._end_children(name)
                 result = _result(pidfd)
-                ended |= name == "topology-master" and result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
+                ended |= name in MASTERS and result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
                 if not self._ending:
                     print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
                     self._machine.on_exited(name, self._last_words(name, result), now_ms())

@@ -15,7 +15,6 @@ from ouzel.connectors.writing import InstantWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
@@ -23,12 +22,14 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
 from ouzel.runtime.process.offset_writer import OffsetWriter
 from ouzel.runtime.process.pasts import Pasts
+from ouzel.runtime.process.patience import await_state, beating
 from ouzel.runtime.process.reporter import Reporter
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.cluster.epochs import Generation
+from ouzel.runtime.protocol.cluster.leadership import Fence
 from ouzel.runtime.protocol.messages import (
     Commit,
     Event,
@@ -87,6 +88,7 @@ class Instance:
         self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
         self._incarnation = incarnation
         self._asked = wire_pb2.PhysicalPlan()
+        self._fence = Fence()
         self._rested_in = 0
         self._told_of = -1
         self._pace = Pace(time.monotonic)
@@ -125,7 +127,7 @@ class Instance:
         while self.running and epochs is not None and epochs.needs_restore:
             self._reporter.report(None)
             for frame in self._gateway.take(self._pace.interval_s):
-                if frame.kind == wire_pb2.PLAN:
+                if frame.kind == wire_pb2.PLAN and self._fence.admits(frame.header().plan.leadership):
                     self._follow_generation(frame.header().plan)
         return self.running
 
@@ -301,7 +303,7 @@ class Instance:
         epochs, plan = self._pasts.epochs, self._asked
         if epochs is None or plan.epoch <= epochs.taken or not machine.rests_in(plan.pause):
             return
-        write = epochs.take(plan.epoch, machine)
+        write = epochs.take(plan.epoch, machine, plan.leadership)
         if self._sink is not None:
             self._sink.put(MarkEpoch(plan.epoch, plan.kept, write))
         else:
@@ -348,7 +350,7 @@ class Instance:
             self._pause.on_pressure(frame.header().source, False, now)
         elif frame.kind == wire_pb2.RECONNECTED:
             self._carry_out(machine.on_reconnected(now))
-        elif frame.kind == wire_pb2.PLAN:
+        elif frame.kind == wire_pb2.PLAN and self._fence.admits(frame.header().plan.leadership):
             self._follow(machine, frame.header().plan, now)
 
     def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
@@ -359,6 +361,7 @@ class Instance:
         if plan.kept:
             machine.on_epoch_kept()
         self._publish(plan.kept)
+        machine.is_in_epoch = plan.epoch > 0
         if plan.pause:
             machine.deactivate(plan.pause, now)
         else:
@@ -406,8 +409,9 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     sys.setswitchinterval(_SWITCH_S)
     here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
-    state = open_state(settings.state_manager, job.home)
-    epochs = TaskEpochs(job, container, task, state) if settings.has_epochs else None
+    beat_s = settings.heartbeat_ms / 2e3
+    state = beating(life, beat_s, lambda: await_state(job))
+    epochs = beating(life, beat_s, lambda: TaskEpochs(job, container, task, state)) if settings.has_epochs else None
     pasts = Pasts(job, container, task, state, epochs)
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 

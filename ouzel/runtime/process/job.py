@@ -35,9 +35,13 @@ from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.cluster.placement import Placement
 
 if TYPE_CHECKING:
-    from ouzel.runtime.checkpoints.former import Former
+    from ouzel.planner.former import Former
 
 MASTER_CONTAINER = 0
+MASTERS = ("topology-master", "topology-master-2")
+"""The processes of that container: one leads, and the second one is there if the topology has a standby. Their order is that of their slots
+in the heartbeats."""
+
 _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
 KEY, PROGRAM = "key", "program"
@@ -57,6 +61,7 @@ class RunDescription:
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
         results: where the result is kept; None if a client takes it.
+        returning: the component whose rows a client takes; empty if there is none.
         revision: how often the topology has been updated.
         formers: by component, what it goes on from in epochs of the revisions from `formers_from` on, but before this one; one that is
             not there goes on from the component of its name.
@@ -72,6 +77,7 @@ class RunDescription:
     tcp: bool = False
     detached: bool = False
     results: Path | None = None
+    returning: str = ""
     revision: int = 0
     formers: tuple[tuple[str, Former], ...] = ()
     formers_from: int = 0
@@ -93,6 +99,12 @@ class RunDescription:
         return dict(self.formers).get(component)
 
     @property
+    def leaves_epochs(self) -> bool:
+        """Whether anything depends on its epochs when it is over: those of other runs are removed with the job directory."""
+        settings = self.topology.settings
+        return settings.has_epochs and (self.detached or settings.delivery.publishes or bool(settings.checkpoint_path))
+
+    @property
     def placement(self) -> Placement:
         """Where its tasks are, and who sends rows to whom."""
         return Placement(self.topology, self.packing)
@@ -109,9 +121,7 @@ class RunDescription:
 
     def notes_of(self, task: Task) -> Path:
         """What a task's source or sink notes for its successor: known by its component, for an update gives tasks other ids and places."""
-        noted = dict(self.noted).get(task.component, task.component)
-        name = hashlib.blake2b(noted.encode(errors="surrogatepass"), digest_size=8).hexdigest()
-        return self.home / f"notes-{name}-{task.index}"
+        return self.home / notes_name(dict(self.noted).get(task.component, task.component), task.index)
 
     @property
     def containers(self) -> list[int]:
@@ -162,10 +172,13 @@ class RunDescription:
 
     def sign(self, name: str, text: bytes) -> None:
         """Write a file of that name, signed, into the job directory, whole or not at all."""
-        fresh = self.home / f"{name}.new"
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_signature(self.home, name, text) + text)
-        fresh.rename(self.home / name)
+        write_signed(self.home, name, text, self.home)
+
+
+def notes_name(component: str, index: int) -> str:
+    """What the file is called in which a task of a component notes something."""
+    name = hashlib.blake2b(component.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    return f"notes-{name}-{index}"
 
 
 def in_revision(name: str, revision: int) -> str:
@@ -301,8 +314,8 @@ def load_description(home: Path) -> RunDescription:
     return cast(RunDescription, pickle.loads(read_signed(home, _DESCRIPTION)))
 
 
-def load_program(home: Path, revision: int = 0) -> Topology:
-    """Read the whole topology of the job in `home`, as that revision has it.
+def load_program(home: Path, revision: int = 0, keys: Path | None = None) -> Topology:
+    """Read the whole topology of the job in `home`, as that revision has it; the key is in `keys`, if not in `home`.
 
     That may import the user's modules: only in a process that never forks.
 
@@ -312,7 +325,7 @@ def load_program(home: Path, revision: int = 0) -> Topology:
         TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
     """
     global _loads
-    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision)))
+    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision), keys))
     sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
     _loads = True
     try:
@@ -350,8 +363,8 @@ def refuse_while_loading(what: str) -> None:
         )
 
 
-def read_signed(home: Path, name: str) -> bytes:
-    """A file of the job directory `home` that was signed.
+def read_signed(home: Path, name: str, keys: Path | None = None) -> bytes:
+    """A file of the job directory `home` that was signed with the key in `keys`, or in `home`.
 
     Raises:
         TopologyError: it is missing, or its signature is wrong, or others could have written the key.
@@ -361,9 +374,17 @@ def read_signed(home: Path, name: str) -> bytes:
     except OSError as error:
         raise TopologyError(f"there is no topology in {home}: {error.strerror}") from error
     signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signature, _signature(home, name, text)):
+    if not hmac.compare_digest(signature, _signature(keys or home, name, text)):
         raise TopologyError(f"{home / name} is not what was submitted: its signature is wrong; submit it again")
     return text
+
+
+def write_signed(home: Path, name: str, text: bytes, keys: Path) -> None:
+    """Write a file of that name into `home`, signed with the key in `keys`, whole or not at all."""
+    fresh = home / f"{name}.new"
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(_signature(keys, name, text) + text)
+    fresh.rename(home / name)
 
 
 def _signature(home: Path, name: str, text: bytes) -> bytes:

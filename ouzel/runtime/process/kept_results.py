@@ -14,7 +14,7 @@ knows what of that he has (see SinceMark): so each reader has each row once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from ouzel.runtime.protocol.cluster.since_mark import SinceMark
 PART_BYTES = 16 << 20
 KEPT_BYTES = 1 << 30
 FOLD_BYTES = 64 << 20
+GATHERED_ROWS = 20_000
 _REMOVED = "results were removed before they were read, for more came than is kept; read them anew"
 IDS_KEPT = 1 << 16
 """Ids of the latest batches that are known when they come again: a source sends none again that lie further back (REMEMBERED)."""
@@ -289,9 +290,28 @@ class KeptResults:
                 state = PartState.of(record)
                 rows = since.on_roll_back(task, max(state.marks), state.generation)
         if rows is not None:
-            names = self._columns + [WEIGHT] * (rows.columns[-1:] == [WEIGHT])
-            renames = len(names) == rows.width and bool(self._columns)
-            yield rows.rename(dict(zip(rows.columns, names, strict=True))) if renames else rows
+            yield with_names(rows, self._columns)
+
+
+def gather(frames: Iterable[pl.DataFrame], rows: int = GATHERED_ROWS) -> Iterator[pl.DataFrame]:
+    """The same rows in the same order, in frames of at least so many: what is done with a frame takes milliseconds, however small it is."""
+    waiting: list[pl.DataFrame] = []
+    height = 0
+    for frame in frames:
+        waiting.append(frame)
+        height += frame.height
+        if height >= rows:
+            yield pl.concat(waiting)
+            waiting, height = [], 0
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def with_names(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The rows under the names that their columns have now; as they are if nobody says so."""
+    names = [*columns, *[WEIGHT] * (rows.columns[-1:] == [WEIGHT])]
+    renames = len(names) == rows.width and bool(columns)
+    return rows.rename(dict(zip(rows.columns, names, strict=True))) if renames else rows
 
 
 def _is_cut_behind(part: KeptPart, number: int) -> bool:

@@ -1,4 +1,4 @@
-"""A metrics manager's process: a socket on which its container's processes report, and calls to the topology master."""
+"""A metrics manager's process: a socket on which its container's processes report, calls to the topology master, and a file of history."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import grpc
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
+from ouzel.runtime.process.metrics_file import MetricsWriter, sample_interval_s
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
@@ -20,6 +21,14 @@ from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _LIMITS = 4
 """A topology master may take so many times the hang timeout for a report: by then one that hangs has long been killed."""
+
+
+_LOOK_S = 0.2
+"""How often it is looked whether a topology master that takes so long for a report still leads."""
+
+
+class _Moved(Exception):
+    """Another topology master leads."""
 
 
 class MetricsManager:
@@ -32,8 +41,10 @@ class MetricsManager:
         self._table = ProcessTable(job.container(container))
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._channel: grpc.Channel | None = None
+        self._address = ""
         self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
+        self._history, self._began, self._next_sample = MetricsWriter(job.container(container)), time.monotonic(), 0.0
 
     def run(self) -> None:
         """Until the process is killed."""
@@ -44,6 +55,17 @@ class MetricsManager:
             if urgent or time.monotonic() >= next_publish:
                 next_publish = time.monotonic() + self._pace.interval_s
                 self._publish()
+                self._keep_samples()
+
+    def _keep_samples(self) -> None:
+        """Keep the metrics of now, if it is time. Where there is no room for them, history has a hole."""
+        if (now := time.monotonic()) < self._next_sample:
+            return
+        samples = self._machine.samples(int(time.time()))
+        soon = max(1.0, (now - self._began) / 4)  # of what has just begun something is known after a second
+        self._next_sample = now + min(soon, sample_interval_s(len(samples)))
+        with contextlib.suppress(OSError):
+            self._history.write(samples, int(time.time()))
 
     def _collect(self, wait_s: float) -> bool:
         """Take in reports for so long; True as soon as one has news."""
@@ -63,33 +85,43 @@ class MetricsManager:
             self._table.read()
             for message in self._machine.messages(self._table, now_ms()):
                 self._hand_on(channel, message)
-        except grpc.RpcError as error:
+        except (grpc.RpcError, _Moved) as error:
             print(f"the topology master did not take a report: {error}", file=sys.stderr)
-            channel.close()
-            self._channel = None
+            self._hang_up()
 
     def _hand_on(self, channel: grpc.Channel, message: wire_pb2.ContainerReport) -> None:
         """Wait until the topology master has it: one that is slow is told nothing twice, one that hangs is killed, which ends the call.
 
         Raises:
             grpc.RpcError: it does not take it.
+            _Moved: it has not answered, and another leads by now.
         """
         limit_s = _LIMITS * self._job.topology.settings.hang_timeout_ms / 1e3
         call = TopologyMasterStub(channel).Publish.future(message, timeout=limit_s, metadata=self._job.credentials)
         taken = False
         while not taken:
             with contextlib.suppress(grpc.FutureTimeoutError):
-                call.result(self._patience_s)
+                call.result(min(self._patience_s, _LOOK_S))
                 taken = True
             self._life.beat()
+            if not taken and self._finder.has_moved(self._address):
+                call.cancel()
+                raise _Moved("another leads now")
 
     def _to_master(self) -> grpc.Channel | None:
+        if self._channel is not None and self._finder.has_moved(self._address):
+            self._hang_up()
         if self._channel is None:
             address = self._finder.find(self._patience_s)
             if address is not None:
                 self._machine.on_new_master()
-                self._channel = grpc.insecure_channel(address)
+                self._channel, self._address = grpc.insecure_channel(address), address
         return self._channel
+
+    def _hang_up(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
 
 
 def run_metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from ouzel.runtime.cluster.state import StateManager
+from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.messages import Commit, Place
 
 _LAST_OFFSETS_S = 0.5
@@ -28,7 +29,8 @@ class OffsetWriter(Thread):
         self._noted: SimpleQueue[Commit | None] = SimpleQueue()
         self.kept: SimpleQueue[int] = SimpleQueue()
         self.problems: SimpleQueue[str] = SimpleQueue()
-        self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or "{}").items()}
+        kept = when_it_answers(lambda: state.get(path), "to read offsets")
+        self.known = {name: Place(*place) for name, place in json.loads(kept or "{}").items()}
 
     def begin_with(self, places: Mapping[str, Place]) -> None:
         """These are where the task begins: they are kept when this returns, however long that takes."""

@@ -103,6 +103,8 @@ class Pasts:
             restored,
             self.epochs is not None and self.epochs.generation.restore > 0,
             job.checkpoints / STAGED,
+            job.leaves_epochs,
+            self.epochs is not None and self.epochs.is_at_beginning,
         )
         machine = make_task(task, context)
         machine.counts.restored |= self.epochs is not None and self.epochs.begins_anew

@@ -25,6 +25,7 @@ class ProcessTable(Processes):
             return
         self.entries = {name: ProcessEntry(*entry) for name, entry in text["processes"].items()}
         self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
+        self.begins = text.get("begins", {})
 
     def write(self) -> None:
         """Put it into the file, whole or not at all.
@@ -33,19 +34,27 @@ class ProcessTable(Processes):
             TopologyError: it cannot be written, so the next executor would not know what runs.
         """
         fresh = self._path.with_suffix(".new")
-        text = {"processes": self.entries, "executors": self.executors, "failed": self.failed, "deaths": self.deaths}
+        text = {
+            "processes": self.entries,
+            "executors": self.executors,
+            "failed": self.failed,
+            "deaths": self.deaths,
+            "begins": self.begins,
+        }
         try:
             fresh.write_text(json.dumps(text))
             fresh.rename(self._path)
         except OSError as error:
             raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 
+    def is_running(self, name: str) -> bool:
+        """Whether the process runs."""
+        entry = self.entries.get(name)
+        return entry is not None and start_time(entry.pid) == entry.started
+
     def find_running(self, name: str) -> int | None:
         """A pidfd of the process if it still runs."""
-        entry = self.entries.get(name)
-        if entry is None or start_time(entry.pid) != entry.started:
-            return None
-        return watch_process(entry.pid)
+        return watch_process(self.entries[name].pid) if self.is_running(name) else None
 
     def restarts(self) -> int:
         """How often processes of the container were started again, as the file says now."""

@@ -111,7 +111,7 @@ class Reporter:
 
 def _put_epochs(report: wire_pb2.TaskReport, epochs: TaskEpochs) -> None:
     report.generation, report.needs_restore, report.taken = epochs.generation.number, epochs.needs_restore, epochs.taken
-    report.published = epochs.published
+    report.taken_by, report.published = epochs.taken_by, epochs.published
     saved = epochs.saved
     if saved.epoch:
         files = (wire_pb2.EpochFile(name=one.name, size=one.size, digest=one.digest) for one in saved.files)

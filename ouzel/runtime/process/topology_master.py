@@ -18,15 +18,23 @@ from typing import Any
 
 import grpc
 
-from ouzel.errors import TopologyError
-from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.cluster.state.fenced import check_leads, take_over, write_fenced
 from ouzel.runtime.observe.reports import status_parts
 from ouzel.runtime.observe.totals import ReportedUpTo
 from ouzel.runtime.process.epoch_keeper import EpochKeeper
 from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
+from ouzel.runtime.process.leading import (
+    Campaigner,
+    MasterNote,
+    end_deposed,
+    leader_path,
+    watch_successors,
+)
 from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.patience import await_state, beating, when_it_answers
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
+from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.topology_master import (
     ClientRequest,
@@ -46,7 +54,6 @@ STATUS_FILE = "status"
 _REPEAT_PLAN_S = 1.0
 _THREADS = 256
 _FAREWELL_S = 0.5
-_HOLD_S = 10.0
 
 
 class TopologyMaster(TopologyMasterServicer):
@@ -206,28 +213,22 @@ def _describe(table: ProcessTable) -> wire_pb2.ContainerReport:
     return wire_pb2.ContainerReport(container=MASTER_CONTAINER, restarts=table.restarts(), deaths=table.deaths)
 
 
-def run_topology_master(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
-    """The main function of the topology master's process."""
+def run_topology_master(name: str, job: RunDescription, container: int, incarnation: int, life: Life) -> None:
+    """The main function of a topology master's process: it waits until it leads, and then does."""
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    state = open_state(job.topology.settings.state_manager, job.home)
-    path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
-    keeper = EpochKeeper(job, state) if job.topology.settings.has_epochs else None
-    past = keeper.known() if keeper else ()
-    machine = TopologyMasterMachine(job.placement, time.time_ns(), state.get(path) or b"", *past)
-    master = TopologyMaster(machine, partial(state.put, path), partial(_describe, table), now_ms)
-    if keeper:
-        keeper.start(master)
+    beat_s = job.topology.settings.heartbeat_ms / 2e3
+    socket = f"{name.removeprefix('topology-')}-{incarnation}.sock"
+    address = f"unix:{job.home / socket}"
+    master = beating(life, beat_s, partial(_begin_to_lead, job, MasterNote.mine(name, address)))
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="master")
     server = grpc.server(pool, interceptors=[Guard(job)])
     add_TopologyMasterServicer_to_server(master, server)
-    address = f"unix:{job.home / f'master-{incarnation}.sock'}"
     server.add_insecure_port(address)
     server.start()
-    _hold(state, f"/tmanagers/{job.id}", address.encode(), life)
-    master.wait_for_end(life, job.topology.settings.heartbeat_ms / 2e3)
+    master.wait_for_end(life, beat_s)
     try:
-        (job.home / STATUS_FILE).write_bytes(master.status().SerializeToString())
         master.store()
+        (job.home / STATUS_FILE).write_bytes(master.status().SerializeToString())
     except OSError as error:  # a client that watches is told all the same
         (job.home / STATUS_FILE).unlink(missing_ok=True)
         print(f"how the topology ended cannot be noted: {error}", file=sys.stderr)
@@ -238,11 +239,28 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
     os._exit(ENDED)
 
 
-def _hold(state: StateManager, path: str, address: bytes, life: Life) -> None:
-    """Announce the address. That of a topology master that has just died may stand there for a moment."""
-    deadline = time.monotonic() + _HOLD_S
-    while not state.hold(path, address):
-        life.beat()
-        if time.monotonic() > deadline:
-            raise TopologyError(f"another topology master holds {path}; end it first")
-        time.sleep(0.02)
+def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
+    """A topology master that leads, and goes on from where the one before it was."""
+    state = await_state(job)
+    leadership = Campaigner(job, state, note).campaign()
+    watch_successors(state, job.id, leadership)
+    path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
+    keeper = EpochKeeper(job, state, leadership) if job.topology.settings.has_epochs else None
+    generation, kept = when_it_answers(keeper.take_over, "to take over") if keeper else (Generation(), 0)
+    asked = when_it_answers(lambda: take_over(state, path, leadership), "to take over") or b""
+    when_it_answers(
+        lambda: check_leads(state, leader_path(job.id), leadership), "to lead"
+    )  # what was read may be a later one's
+    machine = TopologyMasterMachine(job.placement, time.time_ns(), asked, generation, kept, leadership)
+
+    def store(text: bytes) -> None:
+        write_fenced(state, path, text, leadership)
+        try:
+            check_leads(state, leader_path(job.id), leadership)
+        except Deposed as error:
+            end_deposed(error)
+
+    master = TopologyMaster(machine, store, partial(_describe, table), now_ms)
+    if keeper:
+        keeper.start(master)
+    return master

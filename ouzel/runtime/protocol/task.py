@@ -155,6 +155,9 @@ class TaskMachine:
 
     is_spout = False
 
+    is_in_epoch = False
+    """Whether the present pause is one of an epoch, which the topology does not end in. Set by the shell."""
+
     def __init__(self, setup: TaskSetup, commits: bool = False) -> None:
         task, links, settings, incarnation = setup.task, setup.links, setup.settings, setup.incarnation
         self.task, self.links, self.settings = task, links, settings

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ouzel.planner.former import Former
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch

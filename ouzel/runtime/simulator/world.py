@@ -20,10 +20,10 @@ import polars as pl
 from ouzel.connectors.writing import MarkedWriter
 from ouzel.errors import TopologyError
 from ouzel.exits import Death
+from ouzel.planner.former import Former
 from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file

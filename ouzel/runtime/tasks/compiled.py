@@ -13,7 +13,7 @@ from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
 from ouzel.connectors import open_publisher, open_sink, open_source, reads_of
 from ouzel.connectors.base import Reads
-from ouzel.connectors.reading import Source, SourceRequest
+from ouzel.connectors.reading import Committed, Source, SourceRequest
 from ouzel.connectors.shedding import Shedding
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.planner.settings import BadRecordPolicy
@@ -28,7 +28,7 @@ from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import key_groups_of
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
-from ouzel.runtime.tasks.context import Results, TaskContext
+from ouzel.runtime.tasks.context import SOURCE_NOTES, Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
@@ -60,7 +60,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     assert isinstance(scan, Scan)
     options = dict(scan.options)
     request = _source_request(scan, options, component.parallelism, context)
-    notes = None if context.notes is None else context.notes.with_name(f"{context.notes.name}-source")
+    notes = None if context.notes is None else context.notes.with_name(context.notes.name + SOURCE_NOTES)
     source = open_source(scan.connector, replace(request, notes=notes))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
@@ -81,6 +81,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         find=_finder(component.name, reads, options, source, context),
         goes_on=context.goes_on,
         queue_incarnation=setup.incarnation if scan.traits.by_token else None,
+        committed=_find_committed(component.name, source, ways.resumes, context),
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
@@ -90,7 +91,8 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
     parts = SourceParts.of(setup, partitions, scan.traits.by_token)
     sink = component.chain[-1]
     end = _sink_end(sink, chain, setup.task, context) if isinstance(sink, Sink) else None
-    spout = SourceSpout(setup, parts, chain, refusals, Quarantine(context.in_flight), end)
+    leaves_epochs = settings.has_epochs and context.leaves_epochs
+    spout = SourceSpout(setup, parts, chain, refusals, Quarantine(context.in_flight), end, leaves_epochs)
     if context.restored:
         carry_counts(spout.counts, context.restored[-1].counts)
     return spout
@@ -113,6 +115,17 @@ def _finder(component: str, reads: Reads, options: dict[str, str], source: Sourc
     return (lambda: context.found.once(component, source.partitions)) if at_rest else source.partitions
 
 
+def _find_committed(
+    component: str, source: Source, resumes: bool, context: TaskContext
+) -> Mapping[str, Committed] | None:
+    """What the source had committed when the run began, if all have gone back to that; None if what it says now counts."""
+    if not resumes or context.leaves_epochs or not context.topology.settings.has_epochs:
+        return None
+    committed = source.committed()
+    first = context.found.committed_once(component, committed)
+    return first if context.begins_anew else committed
+
+
 def _sink_end(sink: Sink, chain: Chain, task: Task, context: TaskContext) -> SinkEnd[Any]:
     return SinkEnd(sink, chain.consolidated, _writer(sink, task, context))
 
@@ -133,7 +146,9 @@ def _find_closed_beside(component: Component, context: TaskContext) -> int:
         if below and reads_of(scan.connector, scan.table).resumes(options):
             source = open_source(scan.connector, _source_request(scan, options, other.parallelism, context))
             try:
-                closed_us = max(closed_us, past_of(source.committed(), other.keeps).closed_us)
+                committed = _find_committed(other.name, source, True, context)
+                known = source.committed() if committed is None else committed
+                closed_us = max(closed_us, past_of(known, other.keeps).closed_us)
             finally:
                 source.close()
     return closed_us
@@ -153,6 +168,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         again=context.incarnation > 0,
         weight=WEIGHT,
         tracked=context.topology.settings.delivery.tracks,
+        anew=context.begins_anew and not context.leaves_epochs,
     )
 
 
@@ -170,7 +186,7 @@ def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) ->
     bolt = ChainBolt(setup, chain, ports, refusals, quarantine, end)
     if context.restored:
         bolt.restore(context.restored)
-    if settings.has_epochs:
+    if settings.has_epochs and (context.restored or context.incarnation):
         bolt.take_late_back()
     return bolt
 

@@ -17,6 +17,9 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
+SOURCE_NOTES = "-source"
+"""Ends the name of the file in which a source notes something."""
+
 
 class Results(Protocol):
     """Where the batches of one task of a `result` sink go.
@@ -54,12 +57,14 @@ class TaskContext:
         results: where a `result` sink's batches go.
         incarnation: how often it was started before.
         journal: where its batches were cut.
-        notes: a file that its sink may keep and, with "-source" behind the name, its source.
+        notes: a file that its sink may keep and, with SOURCE_NOTES behind the name, its source.
         in_flight: what it was handling when it ended.
         shell: what it may ask of whoever runs it.
         found: the partitions that all tasks of the run see alike.
         restored: what it goes on from, if that is an epoch and it begins there: a whole snapshot of it, and the changes after that.
         staged: where rows wait for their epoch, in a folder for each sink's task.
+        leaves_epochs: whether, where there are epochs, somebody may go on from one when the run is over.
+        begins_anew: whether all have gone back to the beginning of the run: what a source has been told since then was never.
         goes_on: whether it, or a task before it, began at an epoch: what a source says of a run before is nothing to it.
     """
 
@@ -77,3 +82,5 @@ class TaskContext:
     restored: Sequence[TaskSnapshot] = ()
     goes_on: bool = False
     staged: Path | None = None
+    leaves_epochs: bool = True
+    begins_anew: bool = False

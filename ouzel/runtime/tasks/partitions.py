@@ -12,6 +12,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors.reading import (
+    Committed,
     Partition,
     PinnedReader,
     ReadBatch,
@@ -260,8 +261,9 @@ class Partitions:
     What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. The items of
     a queue are numbered anew by each incarnation of the task, so `queue_incarnation` goes into their ids, and their batches are never cut
     again. A task that `goes_on` from an epoch has all that it had kept, so what a run before had closed is nothing to it. Where nothing
-    `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. They are
-    dealt in turn; those of a source that grows by their own turn, or their ids: whoever asks, and whenever, gets the same answer.
+    `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. `committed` counts for
+    what the source has committed, if that is not what it says now. Partitions are dealt in turn; those of a source that grows by their own
+    turn, or their ids: whoever asks, and whenever, gets the same answer.
     """
 
     def __init__(
@@ -269,13 +271,13 @@ class Partitions:
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
         shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_incarnation: int | None = None,
-        goes_on: bool = False,
+        goes_on: bool = False, committed: Mapping[str, Committed] | None = None,
     ) -> None:  # fmt: skip
         self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions
         self._queue_incarnation = queue_incarnation
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
-        self._committed = committed = source.committed()
+        self._committed = committed = source.committed() if committed is None else committed
         past = Past() if goes_on else past_of(committed, keeps)
         self.keeps, self.past, self.places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
         self._offsets = {name: place.offset for name, place in committed.items()}

@@ -73,6 +73,8 @@ class SourceSpout(TaskMachine):
     until the sink has flushed what came of it. No rows are on a link, so none can be lost but with the task, whose successor reads them
     again and writes them under the same id.
 
+    Where somebody `leaves_epochs` to go on from, that is where the next run begins, and not where the source says.
+
     Its watermark is the least over its partitions, so a file that has not been opened yet holds time back, and so does a partition that
     cannot be reached; the partition that is furthest behind is read first.
     """
@@ -81,7 +83,7 @@ class SourceSpout(TaskMachine):
 
     def __init__(
         self, setup: TaskSetup, source: SourceParts, chain: Chain, refusals: tuple[Refusals, Refusals],
-        quarantine: Quarantine, sink: SinkEnd[PendingBatch] | None = None,
+        quarantine: Quarantine, sink: SinkEnd[PendingBatch] | None = None, leaves_epochs: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(setup, source.settlement.commits)
         self._sink = sink
@@ -97,9 +99,9 @@ class SourceSpout(TaskMachine):
         self._told_of_open = False
         if source.partitions.answered_us is not None:
             self.counts.began_us = source.partitions.past.closed_us
-        self._in_epochs = setup.settings.has_epochs
+        self._leaves_epochs = leaves_epochs
         self._has_kept_epoch = False
-        if not setup.incarnation and not self._in_epochs:
+        if not setup.incarnation and not leaves_epochs:
             self._tell_of_resumption()
 
     def _tell_of_resumption(self) -> None:
@@ -299,7 +301,7 @@ class SourceSpout(TaskMachine):
         self._has_kept_epoch = True
 
     def _commit_to_source(self) -> None:
-        if self._in_epochs and not self._has_kept_epoch:
+        if self._leaves_epochs and not self._has_kept_epoch:
             return
         told_us = self._told.time_us if self._told else BEGINNING_OF_TIME  # by this task, not by one before it
         self._out += self._settlement.commit_to_source(told_us)
@@ -336,7 +338,8 @@ class SourceSpout(TaskMachine):
         if self._settlement.has_news:
             self._commit()
         text = describe_open_state(self._partitions.keeps)
-        if text and self._partitions.ways.resumes and not self._told_of_open and not self._in_epochs:
+        ends = not (self._told_of_open or self._leaves_epochs or self.is_in_epoch)
+        if text and self._partitions.ways.resumes and ends:
             self._told_of_open = True
             self.tell_user("open", f"{self.task.component}: {text}")
         self._commit_to_source()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import TypeVar, cast
 
-from ouzel.compiler.catalog import ONE_ROW
+from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Call, Column, Literal
 from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, scans_in, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
@@ -176,7 +176,7 @@ def _cut(scan: Scan, period: Period, mark: Watermark | None) -> Scan:
 
     A row of constants belongs to every part of time.
     """
-    if scan.traits == ONE_ROW:
+    if scan.traits == GIVEN_ROWS:
         return scan
     reads = reads_of(scan.connector, scan.table)
     if mark is None and reads.between is None:

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
 
-from ouzel.compiler.catalog import ONE_ROW
+from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Aggregate, ApplyPython, Node, Scan
 from ouzel.compiler.plan.aggregates import row_of
@@ -51,7 +51,7 @@ def steps_text(*dags: Dag) -> str:
 def _held(node: Node) -> Iterator[tuple[str, bytes]]:
     """What a node computes in Python, by the name that the job has for it."""
     if isinstance(node, ApplyPython):
-        below = Scan("", "", (), node.input.schema, traits=ONE_ROW)
+        below = Scan("", "", (), node.input.schema, traits=GIVEN_ROWS)
         yield (
             _name(node),
             _pickle(

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from ouzel.compiler.catalog import ONE_ROW
+from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Case, Column, Literal
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, by_spark
 from ouzel.compiler.plan import (
@@ -269,5 +269,5 @@ def _reads_rows(node: Node, lowest: Set[int]) -> bool:
     if id(node) in lowest:
         return False
     if isinstance(node, Scan):
-        return node.traits != ONE_ROW
+        return node.traits != GIVEN_ROWS
     return any(_reads_rows(upstream, lowest) for upstream in node.inputs)

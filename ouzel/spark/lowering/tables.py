@@ -109,8 +109,12 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
 
 
 def read_values(scan: Scan, parts: Range | None) -> list[str]:
-    """The one row of VALUES."""
-    return ["spark.range(1)"]
+    """The numbers of the rows of VALUES, or of a program: all, or the offsets in `parts`."""
+    if parts is None:
+        return [f"spark.range({dict(scan.options).get('rows', '1')})"]
+    spans = [pair for span in parts.values() for pair in zip(span[::2], span[1::2], strict=True)] or [(0, 0)]
+    first, *others = [f"spark.range({start}, {end})" for start, end in spans]
+    return [first, *(f".union({other})" for other in others)]
 
 
 def is_read_by_spark(scan: Scan) -> bool:
@@ -141,7 +145,7 @@ def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
 READERS: Mapping[str, Callable[[Scan, Range | None], list[str] | None]] = {
     "files": read_files,
     "topics": read_kafka,
-    "one row": read_values,
+    "given rows": read_values,
 }
 """Readers by what a connector's row says; a connector of another package names its own by import path."""
 

@@ -9,6 +9,9 @@ import pytest
 from ouzel.runtime.protocol.cluster.epochs import (
     AGAIN_MS,
     DRAIN_LIMIT_MS,
+    FLOW_TIMES,
+    LONG_PAUSE_MS,
+    RESULT_ROWS_MAX,
     EpochsMachine,
     Generation,
     GoBack,
@@ -83,8 +86,36 @@ def test_one_that_takes_too_long_is_given_up_and_its_number_is_not_used_again() 
     assert (machine.phase, machine.pause) == (Phase.IDLE, 0)
     assert machine.take_problem() == "epoch 1 is not kept: nothing of task 2 was written within 60 s"
     assert machine.take_problem() == ""
-    assert machine.on_tick(DRAIN_LIMIT_MS + 4 * INTERVAL_MS, True, 9)
+    paused_ms = DRAIN_LIMIT_MS + INTERVAL_MS
+    assert not machine.on_tick((1 + FLOW_TIMES) * paused_ms, True, 9), "rows flow for longer than they stood still"
+    assert machine.on_tick((1 + FLOW_TIMES) * paused_ms + INTERVAL_MS, True, 9)
     assert machine.number == 2
+
+
+@pytest.mark.parametrize("publishes", [False, True])
+def test_after_a_long_pause_rows_flow_for_longer_unless_they_are_only_seen_in_epochs(publishes: bool) -> None:
+    machine = begun(epochs(publishes=publishes))
+    say(machine, *TASKS, taken=1, saved=files(1))
+    rests_ms = INTERVAL_MS + 3 * LONG_PAUSE_MS
+    machine.on_tick(rests_ms, True, 8)
+    machine.on_kept(1)
+    assert machine.on_tick(rests_ms + INTERVAL_MS, True, 9) is publishes
+    assert machine.on_tick(rests_ms + 3 * FLOW_TIMES * LONG_PAUSE_MS, True, 9) is not publishes
+
+
+def test_one_begins_sooner_when_the_result_has_many_rows_that_somebody_keeps() -> None:
+    machine = epochs(results=frozenset({2}))
+    say(machine, *TASKS, rows_out=RESULT_ROWS_MAX)
+    assert not machine.on_tick(0, True, 1), "what had been handed over when it was first heard of was kept by others"
+    say(machine, 1, rows_out=3 * RESULT_ROWS_MAX)
+    say(machine, 2, rows_out=2 * RESULT_ROWS_MAX - 1)
+    assert not machine.on_tick(10, True, 1)
+    say(machine, 2, rows_out=2 * RESULT_ROWS_MAX)
+    assert machine.on_tick(20, True, 1)
+    say(machine, *TASKS, taken=1, rows_out=2 * RESULT_ROWS_MAX, saved=files(1))
+    machine.on_tick(30, True, 2)
+    machine.on_kept(1)
+    assert not machine.on_tick(40, True, 2), "it keeps none of those any more"
 
 
 def test_one_of_which_a_task_dies_before_its_snapshot_is_written_is_given_up_at_once() -> None:
@@ -226,3 +257,18 @@ def test_whatever_comes_in_whatever_order_an_epoch_is_kept_only_of_one_pause_and
                 machine.on_found(Generation(number, machine.kept))
     assert machine.kept > 0
     assert machine.generation > 0
+
+
+def test_a_snapshot_for_a_topology_master_before_this_one_gives_up_the_epoch_and_its_number() -> None:
+    """The deposed one had begun epoch 1, and nobody had told its successor: of two pauses one snapshot each would be one epoch."""
+    machine = begun(epochs(leadership=2))
+    say(machine, 1, taken=1, taken_by=1)
+    assert (machine.phase, machine.take_problem()) == (
+        Phase.IDLE,
+        "epoch 1 is not kept: task 1 has taken a snapshot for a topology master before this one",
+    )
+    assert machine.on_tick(1_010, True, 8)
+    assert machine.on_tick(3_000, True, 9)
+    say(machine, 1, 2, 3, taken=2, taken_by=2)
+    assert machine.on_tick(3_010, True, 10)
+    assert (machine.phase, machine.number) == (Phase.WRITING, 2)

@@ -74,6 +74,20 @@ def test_an_executor_that_comes_late_starts_only_what_no_longer_runs() -> None:
     assert start_all(second, 60_100) == [Start("instance-4", 2)]
 
 
+def test_a_topology_that_is_started_again_tells_no_deaths_of_before() -> None:
+    processes = Processes()
+    processes.entries = {name: ProcessEntry(0, -1, 2) for name in NAMES}
+    processes.begins = dict.fromkeys(NAMES, 3)
+    machine = executor(processes)
+    machine.on_adopted((), 0)
+    assert start_all(machine, 0) == [Start(name, 3) for name in NAMES]
+    assert (processes.deaths, processes.count_restarts()) == ([], 0)
+    machine.on_exited("instance-4", "signal 9", 10)
+    assert start_all(machine, 10) == [Start("instance-4", 4)]
+    assert processes.deaths == ["instance-4 of container 1 was started again: signal 9"]
+    assert processes.count_restarts() == 1
+
+
 def test_an_executor_that_died_between_a_start_and_the_table_starts_it_again() -> None:
     """The process it had forked does no work, for nobody has given it leave."""
     first = executor(processes := Processes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -10,14 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT
-from ouzel.runtime.protocol.cluster.since_mark import SinceMark
+from ouzel.runtime.protocol.cluster.since_mark import KEPT_BYTES, SinceMark
 from tests.protocol.cluster.rolling import STEP, Counts, RollingTopology, Rows, counted
 
 
+@pytest.mark.parametrize("short", [False, True], ids=["whole", "in less room"])
 @pytest.mark.parametrize("result", [Rows(), Counts()], ids=["appends", "retracts"])
 @settings(max_examples=60)
 @given(steps=st.lists(STEP, max_size=50))
-def test_each_row_is_delivered_once(result: Rows | Counts, steps: list[tuple[Any, ...]]) -> None:
+def test_each_row_is_delivered_once(result: Rows | Counts, short: bool, steps: list[tuple[Any, ...]]) -> None:
+    with mock.patch("ouzel.runtime.protocol.cluster.since_mark.KEPT_BYTES", 0 if short else KEPT_BYTES):
+        check_delivery(result, steps)
+
+
+def check_delivery(result: Rows | Counts, steps: list[tuple[Any, ...]]) -> None:
     machine = SinceMark()
     topology, most = RollingTopology(result, machine), 0
     for name, *values in steps:
@@ -40,7 +47,33 @@ def test_what_lies_before_the_mark_of_an_epoch_that_is_complete_is_forgotten() -
     for epoch in range(1, 100):
         machine.on_rows(1, rows)
         machine.on_mark(1, epoch, epoch - 1)
-        assert sum(map(len, machine._tasks[1].since.values())) == 1
+        assert sum(map(len, machine._tasks[1].since.values())) <= 2
+
+
+def test_an_epoch_that_is_complete_and_turns_out_to_be_damaged_is_gone_behind() -> None:
+    """While another was being written, so that its mark had come."""
+    machine, frames = SinceMark(), [pl.DataFrame({"n": [n], WEIGHT: [1]}) for n in range(3)]
+    machine.on_roll_back(1, 0, 0)
+    for epoch, frame in enumerate(frames, 1):
+        machine.on_rows(1, frame)
+        machine.on_mark(1, epoch, epoch - 1)
+    taken_back = machine.on_roll_back(1, 1, 1)
+    assert taken_back is not None
+    assert sorted(taken_back.rows()) == [(1, -1), (2, -1)]
+
+
+@pytest.mark.parametrize("weight", [[], [-1, 1]], ids=["appends", "retracts"])
+def test_what_is_kept_between_marks_takes_little_room(weight: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen bytes of a row; of changes, what they add up to: here each takes back the one before."""
+    monkeypatch.setattr("ouzel.runtime.protocol.cluster.since_mark.KEPT_BYTES", 1_000)
+    machine, rows = SinceMark(), 0
+    machine.on_roll_back(1, 0, 0)
+    for number in range(200):
+        frame = pl.DataFrame({"n": [number - 1, number], "text": ["long " * 200] * 2})
+        machine.on_rows(1, frame.with_columns(pl.Series(WEIGHT, weight)) if weight else frame)
+        rows += 2
+    kept = sum(frame.estimated_size() for frames in machine._tasks[1].since.values() for frame in frames)
+    assert kept <= (10_000 if weight else 4_000 + 2 * 16 * rows)
 
 
 def test_an_epoch_that_is_marked_twice_has_what_came_between() -> None:

@@ -131,6 +131,16 @@ def test_tasks_hear_of_the_plan_when_they_come_and_when_it_changes() -> None:
         assert {(one.header().plan.version, one.header().plan.pause) for one in task.frames} == {(8, 7)}
 
 
+def test_a_plan_of_an_older_leadership_is_dropped() -> None:
+    cluster = Cluster()
+    task = cluster.connect_task(1)
+    read(cluster, task)
+    for version, leadership in ((8, 1), (5, 2), (9, 1), (6, 2)):
+        cluster.send_plan(version=version, leadership=leadership)
+        read(cluster, task)
+    assert [one.header().plan.version for one in task.frames] == [8, 5, 6]
+
+
 @pytest.mark.parametrize(
     "greeting",
     [

@@ -29,6 +29,7 @@ FITS = {
     Verb.KILL: {R, P, S, J, T, N, F},
     Verb.START: {J, T, F},
     Verb.UPDATE: {R},
+    Verb.SAVEPOINT: {R, P, T},
     **{verb: set(Condition) for verb in ONLY_LOOK},
     Verb.SUBMIT: set(),
 }

@@ -242,6 +242,18 @@ def test_one_that_is_stopped_ends_when_its_last_epoch_is_kept() -> None:
     assert machine.state is RunState.STOPPED
 
 
+def test_one_whose_epochs_nobody_goes_on_from_ends_without_a_last_one() -> None:
+    machine = with_epochs(leaves_epochs=False)
+    say(machine)
+    machine.on_tick(0)
+    machine.on_request(ClientRequest.STOP, 10)
+    machine.on_tick(20)
+    plan = machine.plan
+    assert (plan.epoch, plan.pause > 0) == (0, True)
+    say(machine, pause=plan.pause)
+    assert machine.state is RunState.STOPPED
+
+
 def test_one_that_publishes_has_finished_when_a_last_epoch_is_published() -> None:
     machine = with_epochs(delivery=Delivery.EFFECTIVELY_ONCE)
     say(machine)

@@ -171,11 +171,13 @@ class Cluster:
         self.machines[container] = StreamManagerMachine(self.placement, container, self._started, TOKEN, random_bytes)
         return self.machines[container]
 
-    def send_plan(self, pause: int = 0, version: int = 1) -> None:
-        """The topology master tells all who is there."""
+    def send_plan(self, pause: int = 0, version: int = 1, leadership: int = 0) -> None:
+        """The topology master of that leadership tells all who is there."""
         managers = [wire_pb2.StreamManager(container=container) for container in self.machines]
         for machine in self.machines.values():
-            machine.on_plan(wire_pb2.PhysicalPlan(version=version, pause=pause, stream_managers=managers))
+            machine.on_plan(
+                wire_pb2.PhysicalPlan(version=version, pause=pause, stream_managers=managers, leadership=leadership)
+            )
 
     def dial_all(self) -> None:
         """Each dials whom it wants to."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ouzel.compiler.catalog import ONE_ROW, VALUES
+from ouzel.compiler.catalog import GIVEN_ROWS, VALUES
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.functions.resolution import resolve_call
@@ -24,7 +24,7 @@ _Row = list[Expression]
 
 def no_table() -> Relation:
     """What a SELECT without FROM reads: one row without a column to be named."""
-    return Relation(Scan(VALUES, VALUES, (), Schema((Field("id", BIGINT, False),)), traits=ONE_ROW), ())
+    return Relation(Scan(VALUES, VALUES, (), Schema((Field("id", BIGINT, False),)), traits=GIVEN_ROWS), ())
 
 
 def bind_values(source: QueryText, tree: exp.Values) -> Relation:

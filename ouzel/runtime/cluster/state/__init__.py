@@ -2,9 +2,9 @@
 
 /topologies/<id>            the signed description
 /packingplans/<id>          which task lives where
-/tmanagers/<id>             where the topology master listens; held by it, gone with it
-/executionstate/<id>        running, or draining or paused and the number of the pause, or how it ended
-/generations/<id>           how often all tasks went back to an epoch, and to which
+/tmanagers/<id>             who leads, and where it listens; held by it, gone with it
+/executionstate/<id>        running, or draining or paused and the number of the pause, or how it ended; a fenced node
+/generations/<id>           how often all tasks went back to an epoch, and to which; a fenced node
 /offsets/<id>/<task>        up to where a source task's input is wholly acked; <task>-<generation> once all went back to an epoch
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.cluster.state.manager import StateManager, Watcher
+from ouzel.runtime.cluster.state.manager import Leadership, StateManager, Watcher
 
 
 def open_state(setting: str, home: Path) -> StateManager:
@@ -43,4 +43,4 @@ def check_state(setting: str) -> None:
         open_state(setting, Path()).close()
 
 
-__all__ = ["StateManager", "Watcher", "check_state", "open_state"]
+__all__ = ["Leadership", "StateManager", "Watcher", "check_state", "open_state"]

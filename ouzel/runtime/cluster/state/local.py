@@ -1,21 +1,26 @@
 """The state manager on local files: a node is a directory with a file `data`; a held node is one whose file `holder` is locked.
 
 A lock (flock) goes with the process that took it, however it ends; a held node without its lock does not exist.
+
+Each leadership of a node is a file of its own, whose name is its number; its leader holds the lock. The file is locked and written before
+it gets its name, by a link, which fails if there is one of this name. So of two that begin the same leadership one does.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import secrets
 import shutil
 import time
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from ouzel.runtime.cluster.state.manager import Watcher
+from ouzel.runtime.cluster.state.manager import Leadership, Watcher
 
-_DATA, _HOLDER = "=data", "=holder"
+_DATA, _HOLDER, _LED = "=data", "=holder", "=led"
 _LOOK_S = 0.05
 _LOCK_TRIES, _LOCK_PAUSE_S = 20, 0.001
 
@@ -26,6 +31,7 @@ class LocalState:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._held: dict[str, int] = {}
+        self._led: dict[str, int] = {}
         self._watched: list[tuple[str, Watcher]] = []
         self._seen: dict[int, bytes | None] = {}
         self._closing, self._lock = Event(), Lock()
@@ -67,6 +73,43 @@ class LocalState:
         os.close(descriptor)
         return False
 
+    def lead(self, path: str, data: bytes, deposing: int = 0) -> int | None:
+        """See StateManager."""
+        folder = self._node(path) / _LED
+        folder.mkdir(parents=True, exist_ok=True)
+        before = self.leadership(path)
+        if before is not None and before.is_held and before.number != deposing:
+            return None
+        number = before.number + 1 if before is not None else 1
+        fresh = folder / f".{secrets.token_hex(8)}"
+        descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.write(descriptor, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(fresh))
+            os.fsync(descriptor)
+            os.link(fresh, folder / str(number))
+        except BaseException as error:
+            os.close(descriptor)
+            if isinstance(error, FileExistsError):
+                return None
+            raise
+        finally:
+            fresh.unlink(missing_ok=True)
+        self._led[path] = descriptor
+        for former in (one for one in _leaderships(folder) if one < number):
+            (folder / str(former)).unlink(missing_ok=True)
+        return number
+
+    def leadership(self, path: str) -> Leadership | None:
+        """See StateManager."""
+        folder = self._node(path) / _LED
+        while numbers := _leaderships(folder):
+            newest = folder / str(numbers[-1])
+            with contextlib.suppress(FileNotFoundError):  # the next leader has removed it
+                return Leadership(numbers[-1], newest.read_bytes(), is_held=not _is_free(newest))
+        return None
+
     def delete(self, path: str) -> None:
         """See StateManager."""
         shutil.rmtree(self._node(path), ignore_errors=True)
@@ -101,6 +144,8 @@ class LocalState:
             with contextlib.suppress(FileNotFoundError):
                 (self._node(path) / _DATA).unlink()
             os.close(self._held.pop(path))
+        for path in list(self._led):
+            os.close(self._led.pop(path))
 
     def _look(self) -> None:
         while not self._closing.wait(_LOOK_S):
@@ -123,13 +168,30 @@ class LocalState:
     def _is_abandoned(node: Path) -> bool:
         """Whether the node was held by a process that is gone."""
         try:
-            descriptor = os.open(node / _HOLDER, os.O_RDWR | os.O_CLOEXEC)
+            return _is_free(node / _HOLDER)
         except FileNotFoundError:
             return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(descriptor)
-        return True
+
+
+def _is_free(lock: Path) -> bool:
+    """Whether nobody holds the lock on a file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _leaderships(folder: Path) -> list[int]:
+    """The numbers of the leaderships whose files are there, oldest first."""
+    try:
+        return sorted(int(name) for name in os.listdir(folder) if name.isdecimal())
+    except FileNotFoundError:
+        return []

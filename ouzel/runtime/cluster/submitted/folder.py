@@ -16,6 +16,7 @@ from typing import Any, cast
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
 from ouzel.errors import StateError
+from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
 from ouzel.runtime.process.epochs import read_generation, write_generation
 from ouzel.runtime.process.job import (
@@ -146,7 +147,7 @@ class TopologyFolder:
     def execution_state(self, run: str) -> bytes | None:
         """What the topology master of a run has stored."""
         state = self.run(run) / "state"
-        return LocalState(state).get(f"/executionstate/{run}") if state.is_dir() else None
+        return read_fenced(LocalState(state), f"/executionstate/{run}") if state.is_dir() else None
 
     def begin_run(self, name: str, start: int) -> RunDescription:
         """A job directory for a run that begins anew; its description.
@@ -209,7 +210,7 @@ class TopologyFolder:
 
     def pause(self, run: str) -> None:
         """Have a run begin paused."""
-        LocalState(self.run(run) / "state").put(f"/executionstate/{run}", b"paused 1")
+        write_fenced(LocalState(self.run(run) / "state"), f"/executionstate/{run}", b"paused 1")
 
     def _describe(self, job: RunDescription) -> RunDescription:
         """The description as it is signed for a start, with a link that sockets have room below."""
@@ -280,10 +281,12 @@ def make_link(home: Path) -> Path:
 
 
 def _forget_processes(home: Path, job: RunDescription) -> None:
-    """Note that no process of the run lives: after a reboot another may have its id and even its time of start.
+    """Note that no process of the run lives, unless none ever did: after a reboot another may have its id and even its time of start.
 
     Tasks that an update has added count as started before, for their components were: what they read and write is there already.
     """
+    if not any((home / f"container-{container}").is_dir() for container in job.containers):
+        return
     tables = {container: ProcessTable(home / f"container-{container}") for container in job.containers}
     for table in tables.values():
         table.read()
@@ -293,6 +296,7 @@ def _forget_processes(home: Path, job: RunDescription) -> None:
         known = {name: entry.incarnation for name, entry in table.entries.items() if not name.startswith("instance-")}
         known |= {name: table.entries[name].incarnation if name in table.entries else newest for name in tasks}
         table.entries = {name: ProcessEntry(_NO_PROCESS, _NEVER, incarnation) for name, incarnation in known.items()}
+        table.begins = {name: incarnation + 1 for name, incarnation in known.items()}
         table.executors, table.failed, table.deaths = 0, "", []
         (home / f"container-{container}").mkdir(mode=0o700, exist_ok=True)
         table.write()

@@ -8,11 +8,13 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import SECRETS
 from ouzel.compiler.plan import scans_in
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, OuzelError, QueryError, SubmissionError, TopologyError
+from ouzel.planner.epochs import check_path
 from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
@@ -30,6 +32,9 @@ from ouzel.runtime.protocol.cluster.submitted import (
     find_missing_secrets,
 )
 
+if TYPE_CHECKING:
+    from ouzel.runtime.cluster.origin import Origin
+
 _LOOK_S = 0.02
 _VARIABLE = re.compile(rb"\$\{env:([^}]{1,200})\}")
 _servers: list[subprocess.Popen[bytes]] = []
@@ -37,9 +42,9 @@ _servers: list[subprocess.Popen[bytes]] = []
 
 
 def submit_topology(
-    name: str, topology: Topology, packing: PackingPlan, directory: Path, about: About
+    name: str, topology: Topology, packing: PackingPlan, directory: Path, about: About, origin: Origin | None = None
 ) -> tuple[Registry, Submitted]:
-    """Submit a topology, and start it; its registry and record.
+    """Submit a topology, and start it, from a savepoint if there is an origin; its registry and record.
 
     Raises:
         SubmissionError: there is one of that name, or nothing can be kept.
@@ -53,9 +58,12 @@ def submit_topology(
         job = RunDescription(name, folder.submitted, directory.resolve(), topology, packing, detached=True)
         goes_on = not about.keeps_state
         try:
-            folder.save(job, find_modules(topology), about, describe_tables(topology))
+            folder.save(
+                origin.describe(job) if origin else job, find_modules(topology), about, describe_tables(topology)
+            )
             variables = find_variables(folder)
-            record = registry.put(Submitted(name, "", 0, Condition.RUNNING, 0, goes_on, variables=variables))
+            run = _begin_at(origin, folder, name) if origin else ""
+            record = registry.put(Submitted(name, run, 0, Condition.RUNNING, 0, goes_on, variables=variables))
             return registry, _start(registry, record)
         except BaseException as error:  # also Ctrl-C
             wait_for_processes(registry, name)
@@ -64,6 +72,15 @@ def submit_topology(
             if isinstance(error, OSError):
                 raise _no_room(folder, error) from error
             raise
+
+
+def _begin_at(origin: Origin, folder: TopologyFolder, name: str) -> str:
+    """Make the run that is to go on from a savepoint, which every start from now on finds; its id."""
+    job = folder.begin_run(name, 1)
+    claim_checkpoints(job)
+    origin.copy_results(folder.results_of(0))
+    origin.begin(job)
+    return job.id
 
 
 def start_again(registry: Registry, record: Submitted) -> Submitted:
@@ -137,8 +154,9 @@ def check_can_be_kept(topology: Topology) -> None:
     """See that a topology can be kept.
 
     Raises:
-        NotSupported: its state manager is another one than the files in OUZEL_HOME.
+        NotSupported: its state manager is another one than the files in OUZEL_HOME, or its epochs cannot be where it says.
     """
+    check_path(topology.settings)
     manager = topology.settings.state_manager
     if manager != "local":
         raise NotSupported(

@@ -15,12 +15,12 @@ from typing import NoReturn
 
 from ouzel.errors import OuzelError, SubmissionError, TopologyError
 from ouzel.planner.epochs import check_epochs
+from ouzel.planner.former import Former
 from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.refused import check_nodes
 from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
-from ouzel.runtime.checkpoints.former import Former
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import END_S, AttachedHandle, wait_for_processes

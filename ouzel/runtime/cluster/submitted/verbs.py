@@ -98,7 +98,7 @@ def stop_topology(registry: Registry, name: str) -> Status | None:
             return None
         with _handle_on(registry, record) as handle:
             status = handle.stop()
-        _await_processes(registry, name)
+        await_processes(registry, name)
         return status
 
 
@@ -253,7 +253,7 @@ def end_processes(registry: Registry, record: Submitted) -> None:
             if wait_for_processes(registry, record.name):
                 return
     _kill_server(home)
-    _await_processes(registry, record.name)
+    await_processes(registry, record.name)
 
 
 def _kill_server(home: Path) -> None:
@@ -268,7 +268,12 @@ def _kill_server(home: Path) -> None:
             os.close(pidfd)
 
 
-def _await_processes(registry: Registry, name: str) -> None:
+def await_processes(registry: Registry, name: str) -> None:
+    """Return when all processes of a topology have ended.
+
+    Raises:
+        SubmissionError: they do not.
+    """
     if not wait_for_processes(registry, name):
         raise SubmissionError(
             f"the processes of topology '{name}' have not ended within {END_S:g} s; write `ouzel kill {name}`"

@@ -10,7 +10,8 @@ Invariants:
 - All tasks go on from snapshots of one pause. Each has a generation, which grows with every going back, and is on every frame; a task takes
   no frame of another generation than its own.
 - A generation is stored before it is announced: a task that starts again finds it there.
-- The number of an epoch is never used twice, not even when it was abandoned.
+- The number of an epoch is never used twice, not even when it was abandoned. A topology master that was deposed may have begun one of which
+  nobody has told its successor yet. So a snapshot counts only for the leadership that asked for it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ from ouzel.runtime.wire import wire_pb2
 
 DRAIN_LIMIT_MS = 60_000.0
 """An epoch in which the topology does not come to rest, or is not written, for so long is given up, and the next one is tried."""
+
+LONG_PAUSE_MS, FLOW_TIMES = 1_000.0, 5
+"""After an epoch's pause of more than this rows flow for so many times as long, whatever the interval is. A sink that stands still makes
+each pause long, and paths that do not lead to it would stand still with it."""
+
+RESULT_ROWS_MAX = 2_000_000
+"""When whoever takes the result has been handed so many rows since an epoch began, the next one begins: it keeps them till then."""
 
 AGAIN_MS = 1_000.0
 """A last epoch that must be kept, and could not be, is tried again so long after it began."""
@@ -73,13 +81,15 @@ class GoBack:
 
 @dataclass
 class _Task:
-    """What a task has last said."""
+    """What a task has last said; `rows_before` are those that it had made when the last epoch began."""
 
     incarnation: int = -1
     generation: int = -1
     taken: int = 0
     published: int = 0
     files: wire_pb2.EpochFiles | None = None
+    rows_out: int = 0
+    rows_before: int | None = None
 
 
 class EpochsMachine:
@@ -91,6 +101,8 @@ class EpochsMachine:
         started_from: the generation of the topology, as it is stored.
         kept: the newest epoch that is kept.
         publishes: whether the topology may end only when all is published: then the last epoch is tried until it is kept.
+        leadership: of the topology master whose machine this is.
+        results: the tasks whose rows whoever takes them keeps until the next epoch.
     """
 
     def __init__(
@@ -100,7 +112,10 @@ class EpochsMachine:
         started_from: Generation = Generation(),
         kept: int = 0,
         publishes: bool = False,
+        leadership: int = 0,
+        results: frozenset[int] = frozenset(),
     ) -> None:
+        self._leadership = leadership
         self.is_on = interval_ms > 0
         self.generation, self.restore = started_from
         self.kept = kept
@@ -111,7 +126,7 @@ class EpochsMachine:
         self._problem = ""
         self._has_given_up = False
         self._interval_ms, self._newest, self._publishes = interval_ms, kept, publishes
-        self._tasks = {task: _Task() for task in everyone}
+        self._tasks, self._results = {task: _Task() for task in everyone}, results
         self._due_ms: float | None = None
         self._since_ms = 0.0
         self._last = 0
@@ -126,7 +141,8 @@ class EpochsMachine:
         if report.incarnation > task.incarnation:
             task = self._tasks[report.task] = _Task(report.incarnation)
         task.generation, task.taken = max(task.generation, report.generation), max(task.taken, report.taken)
-        task.published = max(task.published, report.published)
+        task.published, task.rows_out = max(task.published, report.published), report.rows_out
+        task.rows_before = report.rows_out if task.rows_before is None else task.rows_before
         self._newest = max(self._newest, report.taken)
         if report.epoch_failed:
             self._on_not_written(report)
@@ -135,6 +151,8 @@ class EpochsMachine:
         if report.needs_restore and report.generation == self.generation:
             self.lost = f"task {report.task} ({report.component}) was started again, without what it kept"
             self._move(Phase.GOING_BACK)
+        if self.phase in (Phase.DRAINING, Phase.WRITING) and self._took_for_another(report):
+            self._give_up(f"task {report.task} has taken a snapshot for a topology master before this one")
         if self.phase is Phase.WRITING and not self._have_taken:
             self._give_up(f"task {report.task} was started again before its snapshot was written")
 
@@ -156,6 +174,7 @@ class EpochsMachine:
             case Phase.IDLE if not moved:
                 moved = self._begin_if_due(now_ms, runs, version, last_pause)
             case Phase.DRAINING if self._have_taken:
+                self._let_flow(now_ms)
                 self._move(Phase.WRITING)
                 moved = True
             case Phase.DRAINING | Phase.WRITING if now_ms - self._since_ms > DRAIN_LIMIT_MS:
@@ -163,6 +182,8 @@ class EpochsMachine:
                     (number for number, task in sorted(self._tasks.items()) if not self._is_written(task)), None
                 )
                 who = "no manifest" if late is None else f"nothing of task {late}"
+                if self.phase is Phase.DRAINING:
+                    self._let_flow(now_ms)
                 self._give_up(f"{who} was written within {DRAIN_LIMIT_MS / 1e3:g} s")
                 moved, self._has_given_up = True, False
         return moved
@@ -213,21 +234,38 @@ class EpochsMachine:
         if report.saved.epoch == self.number and self.phase in (Phase.DRAINING, Phase.WRITING):
             self._give_up(report.epoch_failed)
 
+    def _took_for_another(self, report: wire_pb2.TaskReport) -> bool:
+        return report.taken >= self.number and report.taken_by != self._leadership
+
     @property
     def _have_taken(self) -> bool:
         return all(task.taken >= self.number for task in self._tasks.values())
 
     def _begin_if_due(self, now_ms: float, runs: bool, version: int, last_pause: int) -> bool:
         is_last = last_pause > 0 and not self._is_last_taken(now_ms)
-        is_due = not last_pause and self._due_ms is not None and runs and now_ms >= self._due_ms
+        is_due = not last_pause and runs and self._is_due(now_ms)
         if not self.all_are_there or not (is_last or is_due):
             return False
         self._newest += 1
         self.number = self._newest
         self._since_ms, self._due_ms = now_ms, now_ms + self._interval_ms
+        for task in self._tasks.values():
+            task.rows_before = task.rows_out
         self._move(Phase.DRAINING)
         self.pause, self._last = last_pause if is_last else version, self.number if is_last else 0
         return True
+
+    def _is_due(self, now_ms: float) -> bool:
+        handed = sum(
+            max(0, task.rows_out - (task.rows_before or 0)) for task in map(self._tasks.get, self._results) if task
+        )
+        return now_ms >= (self._due_ms or 0.0) or handed >= RESULT_ROWS_MAX
+
+    def _let_flow(self, now_ms: float) -> None:
+        """A pause is over: after a long one the next does not come soon."""
+        paused_ms = now_ms - self._since_ms
+        if paused_ms > LONG_PAUSE_MS and not self._publishes:
+            self._due_ms = max(self._due_ms or 0.0, now_ms + FLOW_TIMES * paused_ms)
 
     def _is_last_taken(self, now_ms: float) -> bool:
         """Whether the last epoch was taken, and is not to be tried again now."""

@@ -80,7 +80,7 @@ class ExecutorMachine:
     def on_started(self, name: str, entry: ProcessEntry) -> list[ExecutorInstruction]:
         """A process has been forked, and waits for leave to work."""
         self._processes.note(name, entry)
-        if entry.incarnation > 0:
+        if entry.incarnation > self._processes.begins.get(name, 0):
             how = self._how_it_ended.pop(name, _UNSEEN)
             self._processes.add_death(f"{name} of container {self._container} was started again: {how}")
         return [StoreProcesses()]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ouzel.runtime.observe.reports import Reports, batches
+from ouzel.runtime.observe.task_metrics import MetricsSample, sample_stream_manager, sample_task
 from ouzel.runtime.protocol.cluster.processes import Processes
 from ouzel.runtime.protocol.pace import REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
@@ -36,6 +37,12 @@ class MetricsManagerMachine:
         """The topology master that is told from now on knows nothing."""
         self._reports.on_new_listener()
         self._told = None
+
+    def samples(self, time_s: int) -> list[MetricsSample]:
+        """The metrics of all that has reported, as of now."""
+        managers = [self._stream_manager] if self._stream_manager.container else []
+        tasks = [sample_task(report, time_s) for report in self._reports.newest()]
+        return tasks + [sample_stream_manager(manager, time_s) for manager in managers]
 
     def messages(self, processes: Processes, now_ms: float) -> Iterator[wire_pb2.ContainerReport]:
         """What the topology master does not know, in messages of bounded size. Each must be taken, or `on_new_master` be called."""

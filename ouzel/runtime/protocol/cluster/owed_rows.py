@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
+from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.state.hashing import PRIVATE_SEED, Words, key_hashes
 from ouzel.runtime.state.index import KeyIndex
@@ -13,6 +14,25 @@ from ouzel.runtime.state.positions import take_rows
 
 DIGITS = 9
 """So many digits of floating-point numbers are compared."""
+
+_HASHES = "$hash", "$other hash"
+"""The columns of a frame that stands for rows, of which nothing else is kept."""
+
+
+def shorten(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    """One frame that stands for these in `OwedRows`, or of changes one with what is left of them, if there are any."""
+    if not frames:
+        return []
+    if WEIGHT in frames[0].columns:
+        from ouzel.runtime.operators.consolidate import net_changes
+
+        return [net_changes(frames)]
+    short = (frame if _is_short(frame) else dict(zip(_HASHES, _hashes(frame), strict=True)) for frame in frames)
+    return [pl.concat([pl.DataFrame(one) for one in short], rechunk=True)]
+
+
+def _is_short(frame: pl.DataFrame) -> bool:
+    return tuple(frame.columns) == _HASHES
 
 
 class OwedRows:
@@ -30,8 +50,9 @@ class OwedRows:
         return self._total
 
     def add(self, frame: pl.DataFrame) -> None:
-        """These rows have been delivered, and will come again."""
-        slots = self._index.find_or_insert(*_hashes(frame))
+        """These rows, or those that stand for such, have been delivered and will come again."""
+        hashes = (frame[name].to_numpy() for name in _HASHES) if _is_short(frame) else _hashes(frame)
+        slots = self._index.find_or_insert(*hashes)
         owed = np.bincount(slots, minlength=self._index.limit)
         owed[: self._owed.size] += self._owed
         self._owed, self._total = owed, self._total + frame.height

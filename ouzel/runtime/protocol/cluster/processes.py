@@ -23,6 +23,7 @@ class Processes:
         executors: how many executors the container has had.
         failed: why a task cannot be kept running; empty while all can.
         deaths: which processes were started again, and why: the first DEATHS_TOLD, so that what is kept stays small.
+        begins: by name, the incarnation with which the topology was started, 0 if it is not there: that one is no death of the one before.
     """
 
     def __init__(self) -> None:
@@ -30,6 +31,7 @@ class Processes:
         self.executors = 0
         self.failed = ""
         self.deaths: list[str] = []
+        self.begins: dict[str, int] = {}
 
     def note(self, name: str, entry: ProcessEntry) -> None:
         """A process has been started."""
@@ -41,4 +43,5 @@ class Processes:
 
     def count_restarts(self) -> int:
         """How often processes of the container, its executor among them, were started again."""
-        return sum(entry.incarnation for entry in self.entries.values()) + max(0, self.executors - 1)
+        deaths = (max(0, entry.incarnation - self.begins.get(name, 0)) for name, entry in self.entries.items())
+        return sum(deaths) + max(0, self.executors - 1)

@@ -23,6 +23,12 @@ from ouzel.compiler.plan import WEIGHT
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.cluster.owed_rows import OwedRows
 
+KEPT_BYTES = 32 << 20
+"""With more than this kept of a task, what is kept takes less room: of rows their hashes, of changes what is left of them."""
+
+FRAME_BYTES = 1 << 10
+"""What a frame takes besides its rows."""
+
 OWED_MAX = 1 << 24
 """Rows that are owed for so long that more than this had come together are forgotten at the next roll back: they will not come again."""
 
@@ -41,19 +47,38 @@ class _Task:
         self.generation, self.cut = -1, cut
         self.since: dict[int, list[pl.DataFrame]] = {}
         self.is_behind = False
+        self._bytes, self._bytes_most = 0, KEPT_BYTES
 
     def keep(self, frame: pl.DataFrame) -> None:
         """It comes after the last mark."""
         self.since[next(reversed(self.since))].append(frame)
+        self._bytes += _size(frame)
+        if self._bytes > self._bytes_most:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        """Of rows only hashes are kept, of changes what they add up to: no more than what the result has of rows that change."""
+        from ouzel.runtime.protocol.cluster.owed_rows import shorten
+
+        self.since = {epoch: shorten(frames) for epoch, frames in self.since.items()}
+        self._bytes = self._measure()
+        self._bytes_most = 2 * self._bytes + KEPT_BYTES
+
+    def _measure(self) -> int:
+        return sum(_size(frame) for frames in self.since.values() for frame in frames)
 
     def mark(self, epoch: int, kept: int) -> None:
-        """What has come belongs to this epoch, even if it has been marked before; forget what lies before the mark of `kept`."""
+        """What has come belongs to this epoch, even if it has been marked before.
+
+        Forget what lies before the epoch that comes before `kept`: that one may turn out to be damaged.
+        """
         before = self._take_after(epoch)
         if self.since:
             self.since[next(reversed(self.since))] += before
         self.since[epoch] = []
-        needed = max((one for one in self.since if one <= kept), default=-1)
+        needed = next(iter(sorted(one for one in self.since if one <= kept)[-2:]), -1)
         self.since = {one: frames for one, frames in self.since.items() if one >= needed}
+        self._bytes, self._bytes_most = self._measure(), KEPT_BYTES
         self.is_behind = self.cut is not None and epoch >= self.cut
 
     def cut_off(self, epoch: int) -> list[pl.DataFrame]:
@@ -99,7 +124,7 @@ class SinceMark:
         return frame if self._owed is None else self._take_owed(self._owed, frame)
 
     def on_mark(self, task: int, epoch: int, kept: int) -> None:
-        """What has come of the task belongs to this epoch and those before; no roll back goes behind the epoch `kept`."""
+        """What has come of the task belongs to this epoch and those before; no roll back goes behind the epoch before `kept`."""
         known = self._find(task)
         if not known.is_behind:
             known.mark(epoch, kept)
@@ -144,6 +169,10 @@ class SinceMark:
         if not owed:
             self._owed = None
         return left if left.height else None
+
+
+def _size(frame: pl.DataFrame) -> int:
+    return FRAME_BYTES + int(frame.estimated_size())
 
 
 def _negate(frames: list[pl.DataFrame]) -> pl.DataFrame | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ouzel.planner.settings import Delivery
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
+from ouzel.runtime.protocol.cluster.leadership import Fence
 from ouzel.runtime.protocol.cluster.links import STRANGERS_MAX, Link, PeerLink, Session, TaskLink
 from ouzel.runtime.protocol.cluster.placement import Placement
 from ouzel.runtime.protocol.pace import LATER_S, REST_REPORT_MS
@@ -95,6 +96,7 @@ class StreamManagerMachine:
         self._dialled_ms: dict[int, float] = {}
         self._dirty: set[Link] = set()
         self._plan = wire_pb2.PhysicalPlan()
+        self._fence = Fence()
         self._out: list[StreamManagerInstruction] = []
         self._report_at, self._reported_bytes = 0.0, -1
 
@@ -266,7 +268,12 @@ class StreamManagerMachine:
     # The physical plan
 
     def on_plan(self, plan: wire_pb2.PhysicalPlan) -> None:
-        """The topology master has sent a plan: tasks hear of it at once, and `dials` says whom to connect to."""
+        """The topology master has sent a plan: tasks hear of it at once, and `dials` says whom to connect to.
+
+        A plan of a leadership before the one that was heard of last is dropped.
+        """
+        if not self._fence.admits(plan.leadership):
+            return
         self._plan = plan
         self._tell_plan(self._tasks.values())
 

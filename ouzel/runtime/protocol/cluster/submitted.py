@@ -47,6 +47,7 @@ class Verb(Enum):
     KILL = "kill"
     START = "start"
     UPDATE = "update"
+    SAVEPOINT = "stop --savepoint"
 
 
 ONLY_LOOK = frozenset({Verb.STATUS, Verb.LOGS, Verb.RESULTS, Verb.EXPLAIN})
@@ -63,6 +64,7 @@ _FITS: dict[Verb, frozenset[Condition]] = {
     Verb.KILL: frozenset(Condition),
     Verb.START: frozenset({Condition.INTERRUPTED, Condition.STOPPED, Condition.FAILED}),
     Verb.UPDATE: frozenset({Condition.RUNNING}),
+    Verb.SAVEPOINT: frozenset({Condition.RUNNING, Condition.PAUSED, Condition.STOPPED}),
 }
 
 _INSTEAD = {

@@ -66,6 +66,9 @@ class TopologyMasterMachine:
         execution_state: what the topology master before this one had stored; empty if there was none.
         started_from: the generation that is stored, and the epoch that it went on from.
         kept: the newest epoch that is kept.
+        leadership: the number of this topology master's leadership; its plans carry it.
+        leaves_epochs: whether somebody may go on from an epoch when the topology has been stopped, so that one more is taken then.
+        returning: the tasks whose rows a client takes.
     """
 
     def __init__(
@@ -75,6 +78,9 @@ class TopologyMasterMachine:
         execution_state: bytes = b"",
         started_from: Generation = Generation(),
         kept: int = 0,
+        leadership: int = 0,
+        leaves_epochs: bool = True,
+        returning: frozenset[int] = frozenset(),
     ) -> None:
         settings = placement.topology.settings
         self._containers, self._sinks = placement.containers, placement.sinks()
@@ -86,10 +92,18 @@ class TopologyMasterMachine:
         self._reports: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _parse_request(execution_state)
         self._publishes = settings.delivery.publishes
+        self._ends_with_epoch = settings.has_epochs and leaves_epochs
         self._is_over = False
         self.epochs = EpochsMachine(
-            settings.checkpoint_interval_ms, self._everyone, started_from, kept, self._publishes
+            settings.checkpoint_interval_ms,
+            self._everyone,
+            started_from,
+            kept,
+            self._publishes,
+            leadership,
+            returning,
         )
+        self._leadership = leadership
         self.state = RunState.STARTING
         self.reason = ""
 
@@ -211,6 +225,7 @@ class TopologyMasterMachine:
             generation=epochs.generation,
             restore=epochs.restore,
             kept=epochs.kept,
+            leadership=self._leadership,
         )
 
     @property
@@ -253,7 +268,7 @@ class TopologyMasterMachine:
     def _find_last_pause(self) -> int:
         """The pause in which the topology is to end: the one that was asked for, or one in which the last rows are published."""
         if self._draining:
-            return self._pause
+            return self._pause if self._ends_with_epoch else 0
         return self.version + 1 if self._is_over and self._publishes else 0
 
     def _announce(self, now_ms: float) -> list[MasterInstruction]:
@@ -276,7 +291,7 @@ class TopologyMasterMachine:
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
             if not self._draining:
                 self.state = RunState.PAUSED
-            elif not self.epochs.is_on or self.epochs.is_last_kept:
+            elif not self._ends_with_epoch or self.epochs.is_last_kept:
                 self.state = RunState.STOPPED
         elif self._reports.keys() >= self._containers:
             self.state = RunState.RUNNING

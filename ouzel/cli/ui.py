@@ -1,0 +1,49 @@
+"""`ouzel ui`: a tracker and pages over the submitted topologies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ouzel.cli.choices import Debug
+from ouzel.cli.failure import report_errors
+from ouzel.errors import OuzelError
+
+
+def ui(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 is any port that is free.")] = 8889,
+    host: Annotated[
+        str,
+        typer.Option(metavar="HOST", help="The address to listen on; another than this machine's own needs a token."),
+    ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="Holds a token that each request must show, as a bearer or as a password.",
+            show_default=False,
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Show the submitted topologies in a browser, and answer as Heron's tracker does, until Ctrl-C.
+
+    It only reads: topologies run on when it ends, and it may be started at any time, and more than once.
+    """
+    with report_errors(debug):
+        try:
+            from ouzel.tracker.serve import listen, read_token, serve
+        except ModuleNotFoundError as error:
+            raise OuzelError(
+                f'the pages need {error.name}, which is not installed; write: pip install "ouzel[ui]"'
+            ) from None
+        from ouzel.runtime.cluster.submitted.registry import Registry
+
+        token = read_token(token_file, host)
+        listener = listen(host, port)
+        shown = f"[{host}]" if ":" in host else host
+        typer.echo(f"topologies are on http://{shown}:{listener.getsockname()[1]}/")
+        serve(Registry(), listener, token, host)

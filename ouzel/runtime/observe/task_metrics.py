@@ -1,0 +1,85 @@
+"""The metrics of tasks and stream managers under Heron's names, from what these report.
+
+`counts` only grow while a process lives, and begin at 0 with it; `values` are as they are now. The reports of a task are not split by
+stream, so all of a task is told as its stream `default`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.runtime.observe.counts import COUNTS, count_of
+from ouzel.runtime.observe.histogram import middle_of
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
+
+STREAM_MANAGER = "__stmgr__"
+"""The component whose instances are the stream managers, as Heron calls it."""
+
+COUNT_NAMES = {
+    "rows_out": "__emit-count/default",
+    "rows_in": "__execute-count/default",
+    "rows_acked": "__ack-count/default",
+    "rows_failed": "__fail-count/default",
+    "rows_late": "__late-count/default",
+    "rows_bad": "__bad-count/default",
+    "rows_shed": "__shed-count/default",
+    "batches_in": "__execute-batches/default",
+}
+"""Of each count of a task, the metric."""
+
+CPU_TIME = "__cpu-time-ns"
+COMPLETE_COUNT, COMPLETE_TIME = "__complete-count/default", "__complete-time-us/default"
+
+
+@dataclass(frozen=True)
+class MetricsSample:
+    """What one instance said at one time.
+
+    Attributes:
+        time_s: since 1970, UTC.
+        component: its name, or STREAM_MANAGER.
+        instance: the task's id, or the container's of a stream manager.
+        life: which of its processes this is; grows.
+        carries: those of `counts` that are named here begin where the process before ended.
+        counts: by metric, since the process began.
+        values: by metric, as they are now.
+    """
+
+    time_s: int
+    component: str
+    instance: int
+    life: int
+    carries: frozenset[str]
+    counts: dict[str, int]
+    values: dict[str, float]
+
+
+def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
+    """The metrics of a task."""
+    counts = {COUNT_NAMES[name]: count_of(report, name) for name in COUNTS}
+    counts[CPU_TIME] = int(report.busy_seconds * 1e9)
+    counts[COMPLETE_COUNT] = sum(report.latency_us.values())
+    counts[COMPLETE_TIME] = int(sum(middle_of(slot) * rows for slot, rows in report.latency_us.items()))
+    counts |= {name: int(count) for name, count in report.counters.items()}
+    values: dict[str, float] = {"__pending-acked-count": report.pending_rows}
+    if report.HasField("lag"):
+        values["__lag"] = report.lag
+    if report.HasField("watermark_us") and BEGINNING_OF_TIME < report.watermark_us < END_OF_TIME:
+        values["__watermark-ms"] = report.watermark_us // 1000
+    return MetricsSample(time_s, report.component, report.task, report.incarnation, _carried(report), counts, values)
+
+
+def _carried(report: TaskReport) -> frozenset[str]:
+    """The counts that begin where another process had ended: after going back to an epoch, all that the task itself counts."""
+    names = {
+        COUNT_NAMES[name] for name, metric in COUNTS.items() if report.restored or (report.carries and metric.carried)
+    }
+    return frozenset(names | set(report.counters if report.restored else ()))
+
+
+def sample_stream_manager(report: StreamManagerReport, time_s: int) -> MetricsSample:
+    """The metrics of a stream manager."""
+    counts = {"__frames": report.frames, "__bytes": report.bytes, "__dropped-frames": report.dropped}
+    values: dict[str, float] = {"__waiting-bytes": report.waiting_bytes, "__back-pressure-tasks": len(report.slow)}
+    return MetricsSample(time_s, STREAM_MANAGER, report.container, report.incarnation, frozenset(), counts, values)

@@ -1,0 +1,63 @@
+"""How a process waits for a state manager that is away: it shows life meanwhile, and goes on as soon as that answers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
+
+from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.life import Life
+from ouzel.runtime.protocol.cluster.leadership import Deposed
+
+T = TypeVar("T")
+
+_AGAIN_S = 0.5
+
+
+def beating(life: Life, beat_s: float, work: Callable[[], T]) -> T:
+    """What `work` gives, which may wait for long: this process shows life meanwhile."""
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=run, name="waits", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        life.beat()
+        thread.join(beat_s)
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def when_it_answers(work: Callable[[], T], what: str) -> T:
+    """What `work` gives as soon as the state manager answers; why it does not is said once.
+
+    Raises:
+        Deposed: it answers that another topology master leads.
+    """
+    told = ""
+    while True:
+        try:
+            return work()
+        except Deposed:
+            raise
+        except Exception as error:  # of the disk, or of the state manager's client
+            if str(error) != told:
+                told = str(error)
+                print(f"{what} is tried again: {error}", file=sys.stderr)
+            time.sleep(_AGAIN_S)
+
+
+def await_state(job: RunDescription) -> StateManager:
+    """A connection to the state manager, which was there when the topology was started, as soon as it is there again."""
+    return when_it_answers(lambda: open_state(job.topology.settings.state_manager, job.home), "the state manager")

@@ -1,0 +1,83 @@
+"""The application: tracker and pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.exceptions import HTTPException
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.tracker import api, pages
+from ouzel.tracker.envelope import wrap_answer
+from ouzel.tracker.guard import RequestGuard
+from ouzel.tracker.plans import release
+from ouzel.tracker.prometheus import exposition
+from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.watching import TopologyWatcher
+
+
+def create_app(registry: Registry, token: str = "", *, only_loopback: bool = True) -> FastAPI:
+    """The application over the topologies of a registry.
+
+    Args:
+        registry: whose topologies these are.
+        token: what requests must show; empty if none is needed.
+        only_loopback: whether it is served to this machine alone.
+    """
+    watcher = TopologyWatcher(registry)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        watcher.close()
+
+    app = FastAPI(title="Ouzel", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.watcher = watcher
+    app.include_router(api.router)
+    app.include_router(pages.page_router)
+    app.get("/metrics", include_in_schema=False)(scrape)
+    app.mount("/static", StaticFiles(directory=pages.HERE / "static"))
+    app.add_exception_handler(OuzelError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _failed)
+    app.add_middleware(BaseHTTPMiddleware, dispatch=wrap_answer)
+    app.add_middleware(BaseHTTPMiddleware, dispatch=RequestGuard(token, only_loopback=only_loopback))
+    return app
+
+
+def scrape(watcher: api.AppWatcher) -> Response:
+    """What Prometheus reads."""
+    found = [(one, watcher.history(one)) for one in watcher.snapshots() if isinstance(one, TopologySnapshot)]
+    return Response(exposition(found, int(time.time())), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    return JSONResponse(str(error), 400)
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    told = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+    return JSONResponse(told, 400)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+        return await pages.not_found(request, error)
+    return JSONResponse(str(error.detail), error.status_code)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    return JSONResponse(f"{type(error).__name__}: {error}", 500)

@@ -1,0 +1,81 @@
+"""Who may ask, and what a browser may do with the answer."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Hosts by which a browser reaches this machine itself. Any other name that leads here is somebody's page that pretends to be ours."""
+
+OPEN_TO_ALL = "/health"
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+CallNext = Callable[[Request], Awaitable[Response]]
+
+
+class RequestGuard:
+    """Middleware: refuses who may not ask, and puts HEADERS on every answer.
+
+    Args:
+        token: what a request must show, as a bearer or as the password of any user; empty if none is needed.
+        only_loopback: whether the server listens on this machine alone.
+    """
+
+    def __init__(self, token: str, *, only_loopback: bool) -> None:
+        self._token, self._only_loopback = token, only_loopback
+
+    async def __call__(self, request: Request, call_next: CallNext) -> Response:
+        began = time.perf_counter()
+        response = self._refuse(request) or await call_next(request)
+        response.headers.update(HEADERS)
+        response.headers["x-process-time"] = str(time.perf_counter() - began)
+        return response
+
+    def _refuse(self, request: Request) -> Response | None:
+        if self._only_loopback and _host_of(request) not in LOOPBACK_NAMES:
+            return JSONResponse(
+                "this server answers to localhost alone; start it with --host to have it answer others", 421
+            )
+        if self._token and request.url.path != OPEN_TO_ALL and not self._is_known(request):
+            return JSONResponse(
+                "show the token of this server, as a bearer or as a password",
+                401,
+                {"WWW-Authenticate": 'Basic realm="ouzel"'},
+            )
+        return None
+
+    def _is_known(self, request: Request) -> bool:
+        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "basic":
+            shown = _password_of(shown)
+        elif scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(shown.strip().encode(), self._token.encode())
+
+
+def _host_of(request: Request) -> str:
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _password_of(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except ValueError:  # it is no base64, or no text
+        return ""

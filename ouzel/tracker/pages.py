@@ -1,0 +1,127 @@
+"""The pages: HTML made here, with everything that comes from elsewhere escaped, and no request to any other host."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.responses import Response
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.tracker import views, words
+from ouzel.tracker.api import AppWatcher
+from ouzel.tracker.history import History
+from ouzel.tracker.results import ResultTail, read_tail
+from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.watching import TopologyWatcher
+
+HERE = Path(__file__).parent
+
+EpochRow = tuple[int, str, str]
+"""Number, when it was made, bytes."""
+
+page_router = APIRouter(include_in_schema=False)
+
+templates = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page, or a part of one."""
+    return HTMLResponse(templates.get_template(name).render(**values), status)
+
+
+@page_router.get("/", response_class=HTMLResponse)
+def list_page(watcher: AppWatcher) -> Response:
+    """The list of all topologies."""
+    return render("list.html", rows=_rows(watcher))
+
+
+@page_router.get("/pages/rows", response_class=HTMLResponse)
+def list_rows(watcher: AppWatcher) -> Response:
+    """The lines of that list, as they are now."""
+    return render("rows.html", rows=_rows(watcher))
+
+
+@page_router.get("/topology/{name}", response_class=HTMLResponse)
+def topology_page(watcher: AppWatcher, name: str) -> Response:
+    """The page of one topology."""
+    return _topology(watcher, name, "topology.html")
+
+
+@page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
+def topology_part(watcher: AppWatcher, name: str) -> Response:
+    """What changes on that page, as it is now."""
+    return _topology(watcher, name, "standing.html")
+
+
+def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
+    rows, now_s = [], time.time()
+    for one in watcher.snapshots():
+        history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
+        epoch = epoch_text(list_epochs(watcher, one, most=1)) if isinstance(one, TopologySnapshot) else words.NOTHING
+        rows.append(views.topology_row(one, history, epoch, now_s))
+    return rows
+
+
+def _topology(watcher: TopologyWatcher, name: str, template: str) -> Response:
+    try:
+        snapshot = watcher.snapshot(name)
+    except OuzelError as error:
+        return render("problem.html", 404, title="Not found", problem=str(error))
+    epochs, tail = list_epochs(watcher, snapshot), read_tail(watcher.registry, snapshot)
+    return render(template, **describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time()))
+
+
+def describe_page(
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochRow], tail: ResultTail, now_s: float
+) -> dict[str, Any]:
+    """What the page of a topology shows."""
+    return {
+        "one": snapshot,
+        "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
+        "components": views.component_rows(snapshot, history, now_s),
+        "drawing": views.drawing_of(snapshot),
+        "frames": views.frames(snapshot),
+        "happened": views.latest_exceptions(snapshot),
+        "times": views.event_times(snapshot.status),
+        "waits": views.waits(snapshot.status),
+        "backlogs": views.backlogs(snapshot.status),
+        "notes": views.notes(snapshot.status.events if snapshot.status else ()),
+        "epochs": epochs,
+        "tail": tail,
+        "spans": list(views.SPANS),
+    }
+
+
+def epoch_text(epochs: list[EpochRow]) -> str:
+    """The number of the newest complete epoch, and when that was made."""
+    return f"{epochs[0][0]}, {epochs[0][1]}" if epochs else words.NOTHING
+
+
+def list_epochs(watcher: TopologyWatcher, snapshot: TopologySnapshot, most: int = 5) -> list[EpochRow]:
+    """Its newest complete epochs, the newest first."""
+    found: list[EpochRow] = []
+    with contextlib.suppress(OuzelError, OSError):
+        store = CheckpointStore(watcher.registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
+        for epoch in sorted(store.epochs(), reverse=True)[:most]:
+            manifest = store.manifest(epoch)
+            size = sum(file.size for file in manifest.files)
+            found.append((epoch, words.time_text(manifest.made_us), words.count_text(size)))
+    return found
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """The answer to an address that is none."""
+    return render("problem.html", 404, title="Not found", problem=f"there is nothing at {request.url.path}")

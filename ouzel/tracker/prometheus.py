@@ -1,0 +1,88 @@
+"""What Prometheus scrapes: counts and values of all topologies, in Ouzel's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from ouzel.runtime.observe.counts import RUN_COUNTS, count_of
+from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.run import Status
+from ouzel.tracker.history import CAPACITY, EXECUTE_COUNT, History
+from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.views import EMIT_COUNT
+
+CAPACITY_S = 60
+
+_GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
+    "watermark_seconds": ("Event time of the result.", lambda status: _scaled(status.watermark_us, 1e-6)),
+    "lag_records": ("Records that wait to be read.", lambda status: status.lag),
+    "restarts": ("Processes that were started again.", lambda status: status.restarts),
+    "back_pressure": ("1 if a task is slower than its input.", lambda status: float(status.back_pressure)),
+    "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _scaled(status.p99_ms, 1e-3)),
+}
+
+
+class TopologyCollector(Collector):
+    """The metrics of these topologies, as they are at this moment."""
+
+    def __init__(self, topologies: Iterable[tuple[TopologySnapshot, History]], now_s: int) -> None:
+        self._topologies, self._now_s = list(topologies), now_s
+
+    def collect(self) -> Iterator[Metric]:
+        """All families."""
+        yield from self._of_topologies()
+        yield from self._of_tasks()
+
+    def _of_topologies(self) -> Iterator[Metric]:
+        state = GaugeMetricFamily("ouzel_topology_state", "1 for how it stands, else 0.", labels=["topology", "state"])
+        for one, _ in self._topologies:
+            for condition in Condition:
+                state.add_metric([one.name, condition.value], float(one.condition is condition))
+        yield state
+        for name in RUN_COUNTS:
+            family = CounterMetricFamily(
+                f"ouzel_{name}", f"{name.replace('_', ' ')}, over all tasks.", labels=["topology"]
+            )
+            for one, _ in self._topologies:
+                if one.status is not None:
+                    family.add_metric([one.name], count_of(one.status, name))
+            yield family
+        yield from self._gauges()
+
+    def _gauges(self) -> Iterator[Metric]:
+        for name, (text, value_of) in _GAUGES.items():
+            family = GaugeMetricFamily(f"ouzel_{name}", text, labels=["topology"])
+            for one, _ in self._topologies:
+                if one.status is not None and (value := value_of(one.status)) is not None:
+                    family.add_metric([one.name], value)
+            yield family
+
+    def _of_tasks(self) -> Iterator[Metric]:
+        labels = ["topology", "component", "task"]
+        read = CounterMetricFamily("ouzel_task_rows_in", "Rows read or received by a task.", labels=labels)
+        sent = CounterMetricFamily("ouzel_task_rows_out", "Rows sent or written by a task.", labels=labels)
+        cores = GaugeMetricFamily("ouzel_task_cores", "Share of a core, over the last minute.", labels=labels)
+        for one, history in self._topologies:
+            for task in one.job.topology.tasks():
+                key, names = (task.component, task.id), [one.name, task.component, str(task.index)]
+                for family, metric in ((read, EXECUTE_COUNT), (sent, EMIT_COUNT)):
+                    if (count := history.over(key, metric, 0)) is not None:
+                        family.add_metric(names, count)
+                if (share := history.over(key, CAPACITY, self._now_s - CAPACITY_S)) is not None:
+                    cores.add_metric(names, share)
+        yield from (read, sent, cores)
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def exposition(topologies: Iterable[tuple[TopologySnapshot, History]], now_s: int) -> bytes:
+    """The text that Prometheus reads."""
+    registry = CollectorRegistry()
+    registry.register(TopologyCollector(topologies, now_s))
+    return generate_latest(registry)

@@ -1,0 +1,137 @@
+"""How a topology stands, in Heron's shapes. Nothing here asks anybody: all comes from a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ouzel.planner.topology import Task
+from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.protocol.messages import Event
+from ouzel.tracker.models import (
+    ExceptionLog,
+    ExceptionSummary,
+    ExecutionState,
+    Metadata,
+    Registration,
+    RuntimeState,
+    SchedulerLocation,
+    TopologyInfo,
+)
+from ouzel.tracker.plans import logical_plan, packing_plan, physical_plan, release
+from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
+
+UNREMARKABLE = frozenset({"note", "resumed"})
+"""Kinds of events that are no exceptions."""
+
+HERON_STATES = {Condition.RUNNING: "RUNNING", Condition.PAUSED: "PAUSED", Condition.STOPPING: "RUNNING"}
+"""Heron's words for how a topology stands that has processes; of all others it says KILLED."""
+
+
+def metadata(snapshot: TopologySnapshot) -> Metadata:
+    """What is known of it that does not change while it runs. `submission_time` is when its present condition came."""
+    return Metadata(
+        cluster=CLUSTER,
+        role=snapshot.user,
+        environ=ENVIRON,
+        jobname=snapshot.name,
+        submission_time=snapshot.record.since_us // 1_000_000,
+        submission_user=snapshot.user,
+        release_username=snapshot.user,
+        release_tag="",
+        release_version=release(),
+        instances=len(snapshot.job.topology.tasks()),
+    )
+
+
+def execution_state(snapshot: TopologySnapshot) -> ExecutionState:
+    """Its metadata, and what of it is there."""
+    return ExecutionState(
+        **metadata(snapshot).model_dump(),
+        has_physical_plan=snapshot.has_physical_plan,
+        has_packing_plan=True,
+        has_tmanager_location=snapshot.runs(0, "topology-master"),
+        has_scheduler_location=snapshot.is_alive,
+        status=HERON_STATES.get(snapshot.condition, "KILLED"),
+    )
+
+
+def runtime_state(snapshot: TopologySnapshot) -> RuntimeState:
+    """What of it is there. A stream manager counts as registered if it runs and all containers have reported."""
+    stream_managers = {
+        f"stmgr-{one.id}": Registration(
+            is_registered=snapshot.has_physical_plan and snapshot.runs(one.id, "stream-manager")
+        )
+        for one in snapshot.job.packing.containers
+    }
+    return RuntimeState(
+        has_physical_plan=snapshot.has_physical_plan,
+        has_packing_plan=True,
+        has_tmanager_location=snapshot.runs(0, "topology-master"),
+        has_scheduler_location=snapshot.is_alive,
+        release_version=release(),
+        stmgrs=stream_managers,
+    )
+
+
+def scheduler_location(snapshot: TopologySnapshot) -> SchedulerLocation:
+    """Where commands reach the topology's server: a socket in its job directory, and no HTTP."""
+    return SchedulerLocation(name=snapshot.name, http_endpoint="", job_page_link="")
+
+
+def topology_info(snapshot: TopologySnapshot) -> TopologyInfo:
+    """All of it."""
+    return TopologyInfo(
+        id=snapshot.job.id,
+        name=snapshot.name,
+        logical_plan=logical_plan(snapshot),
+        physical_plan=physical_plan(snapshot),
+        packing_plan=packing_plan(snapshot),
+        execution_state=execution_state(snapshot),
+        metadata=metadata(snapshot),
+        runtime_state=runtime_state(snapshot),
+        scheduler_location=scheduler_location(snapshot),
+    )
+
+
+def exceptions(snapshot: TopologySnapshot) -> list[tuple[Task | None, Event]]:
+    """What has happened to its tasks, the latest last; of some it is not known to which."""
+    tasks = {task.id: task for task in snapshot.job.topology.tasks()}
+    events = snapshot.status.events if snapshot.status else ()
+    found = [(tasks.get(event.task or 0), event) for event in events if event.kind not in UNREMARKABLE]
+    if snapshot.record.reason:
+        found.append((None, Event("failed", snapshot.record.reason)))
+    return found
+
+
+def exception_logs(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionLog]:
+    """What has happened to the instances of a component. Nobody knows when, so both times are empty."""
+    return [
+        ExceptionLog(
+            hostname=snapshot.host,
+            instance_id=snapshot.instance_id(task),
+            stacktrace=event.text,
+            lasttime="",
+            firsttime="",
+            count=str(event.count),
+            logging=event.kind,
+        )
+        for task, event in _of_component(snapshot, component, frozenset(instances))
+    ]
+
+
+def exception_summary(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionSummary]:
+    """How often each kind of thing has happened to the instances of a component."""
+    counts: dict[str, int] = {}
+    for _, event in _of_component(snapshot, component, frozenset(instances)):
+        counts[event.kind] = counts.get(event.kind, 0) + event.count
+    return [
+        ExceptionSummary(class_name=kind, lasttime=0, firsttime=0, count=str(count)) for kind, count in counts.items()
+    ]
+
+
+def _of_component(snapshot: TopologySnapshot, component: str, instances: frozenset[str]) -> list[tuple[Task, Event]]:
+    return [
+        (task, event)
+        for task, event in exceptions(snapshot)
+        if task and task.component == component and (not instances or snapshot.instance_id(task) in instances)
+    ]

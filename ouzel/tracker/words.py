@@ -1,0 +1,47 @@
+"""Figures and times as pages show them; what is not known is told as such, never as 0."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+
+NOTHING = "–"
+
+
+def time_text(time_us: int | None) -> str:
+    """A time in microseconds since 1970, UTC."""
+    if time_us is None or time_us <= BEGINNING_OF_TIME:
+        return NOTHING
+    if time_us >= END_OF_TIME:
+        return "end of the input"
+    try:
+        return datetime.fromtimestamp(time_us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{time_us} us"
+
+
+def count_text(count: float | None) -> str:
+    """A count with its thousands apart."""
+    return NOTHING if count is None else f"{count:,.0f}"
+
+
+def rate_text(rate: float | None) -> str:
+    """Three digits and a unit."""
+    if rate is None:
+        return NOTHING
+    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if rate >= limit:
+            scaled = rate / limit
+            return f"{scaled:.0f}{unit}" if scaled >= 100 else f"{scaled:.1f}{unit}"
+    return f"{rate:.0f}" if rate >= 10 or rate == 0 else f"{rate:.2g}"
+
+
+def share_text(share: float | None) -> str:
+    """A share as per cent."""
+    return NOTHING if share is None else f"{100 * share:.0f} %"
+
+
+def milliseconds_text(value: float | None) -> str:
+    """A duration."""
+    return NOTHING if value is None else f"{value:.1f} ms"

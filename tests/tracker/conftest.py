@@ -1,0 +1,83 @@
+"""One submitted topology for all tests of the tracker's routes: a submit takes seconds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app as commands
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.tracker.app import create_app
+from tests.servers.waiting import wait_until
+
+QUERY = """
+CREATE TABLE lines (n BIGINT) WITH ('connector' = 'file', 'path' = 'lines.jsonl', 'format' = 'json', 'follow' = 'true');
+SELECT n % 2 AS odd, COUNT(*) AS "<b>seen</b>" FROM lines GROUP BY n % 2 EMIT CHANGES;
+"""
+ROWS = 40
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A topology that runs, and a tracker over it."""
+
+    registry: Registry
+    client: TestClient
+    name: str
+    user: str
+
+    @property
+    def whose(self) -> dict[str, str]:
+        """The parameters of a request that names it."""
+        return {"cluster": "local", "environ": "default", "topology": self.name}
+
+    def get(self, route: str, **parameters: object) -> object:
+        """What a route answers that must succeed."""
+        answer = self.client.get(route, params={**self.whose, **parameters})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    @property
+    def home(self) -> Path:
+        """The job directory."""
+        record = self.registry.find(self.name)
+        assert record is not None
+        return self.registry.folder(self.name).run(record.run)
+
+
+@pytest.fixture(scope="module")
+def tracked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracked]:
+    """It has read ROWS rows, and some of its metrics are on disk."""
+    tmp_path_factory.getbasetemp()  # else it would be made in the temporary directory that is removed at the end
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="oz") as folder:
+        root = Path(folder)
+        (root / "tmp").mkdir()
+        patch.setenv("OUZEL_HOME", str(root / "home"))
+        patch.setenv("TMPDIR", str(root / "tmp"))
+        patch.setattr(tempfile, "tempdir", None)
+        (root / "lines.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(ROWS)))
+        (root / "counted.sql").write_text(QUERY)
+        registry = Registry()
+        try:
+            submitted = CliRunner().invoke(commands, ["submit", str(root / "counted.sql")])
+            assert submitted.exit_code == 0, submitted.output
+            with TestClient(create_app(registry), base_url="http://localhost") as client:
+                one = Tracked(registry, client, "counted", root.owner())
+                wait_until(lambda: _has_metrics(one))
+                yield one
+        finally:
+            for name in registry.names():
+                CliRunner().invoke(commands, ["kill", name])
+
+
+def _has_metrics(one: Tracked) -> bool:
+    component = one.client.get("/topologies/physicalplan", params=one.whose).json()["spouts"]
+    told = one.client.get("/topologies/metrics", params={**one.whose, "component": next(iter(component))}).json()
+    counts = told["metrics"].get("__execute-count/default", {})
+    return sum(int(count) for count in counts.values()) == ROWS

@@ -1,0 +1,168 @@
+"""All routes of the tracker over one topology that runs: Heron's shapes, errors, the old form, and what a page holds."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.tracker.conftest import ROWS, Tracked
+
+pytestmark = pytest.mark.server
+
+SPOUT, BOLT = "container_1_lines_1", "container_1_count_by_key_2"
+HAS = {
+    "has_physical_plan": True,
+    "has_packing_plan": True,
+    "has_tmanager_location": True,
+    "has_scheduler_location": True,
+}
+
+
+def test_plans_and_states_have_herons_shapes(tracked: Tracked) -> None:
+    name, user = tracked.name, tracked.user
+    bare = tracked.client.get
+    assert bare("/health").text == "ok"
+    assert bare("/clusters").json() == ["local"]
+    assert bare("/topologies").json() == {"local": {user: {"default": [name]}}}
+    assert bare("/topologies", params={"cluster": "elsewhere"}).json() == {}
+    assert list(bare("/machines").json()["local"]["default"]) == [name]
+    state: Any = tracked.get("/topologies/executionstate")
+    assert bare("/topologies/states").json() == {"local": {"default": {name: state}}}
+    assert (HAS.items() | {"status": "RUNNING", "jobname": name, "instances": 2, "role": user}.items()) <= state.items()
+    assert tracked.get("/topologies/metadata") == {key: state[key] for key in state.keys() - HAS.keys() - {"status"}}
+    runtime: Any = tracked.get("/topologies/runtimestate")
+    assert runtime == {
+        **HAS,
+        "release_version": state["release_version"],
+        "stmgrs": {"stmgr-1": {"is_registered": True}},
+    }
+    logical: Any = tracked.get("/topologies/logicalplan")
+    assert (logical["stages"], list(logical["spouts"])) == (1, ["lines"])
+    link = {"stream_name": "default", "component_name": "lines", "grouping": "fields($key)"}
+    assert logical["bolts"]["count_by_key"]["inputs"] == [link]
+    assert logical["bolts"]["count_by_key"]["inputComponents"] == ["lines"]
+    physical: Any = tracked.get("/topologies/physicalplan")
+    assert physical["instance_groups"] == {"container_1": [SPOUT, BOLT]}
+    assert physical["bolts"] == {"count_by_key": [BOLT]}
+    assert os.path.exists(physical["instances"][BOLT]["logfile"])
+    assert physical["config"] == tracked.get("/topologies/config")
+    (container,) = tracked.get("/topologies/packingplan")["container_plans"]  # type: ignore[index]
+    assert [one["task_id"] for one in container["instances"]] == [1, 2]
+    info: Any = tracked.get("/topologies/info")
+    assert (info["logical_plan"], info["physical_plan"], info["name"]) == (logical, physical, name)
+    assert info["scheduler_location"] == tracked.get("/topologies/schedulerlocation")
+
+
+def test_metrics_come_now_by_minute_and_by_query(tracked: Tracked) -> None:
+    now: Any = tracked.get("/topologies/metrics", component="lines", metricname="__execute-count/default")
+    assert now == {"interval": -1, "component": "lines", "metrics": {"__execute-count/default": {SPOUT: str(ROWS)}}}
+    assert "__bytes" in tracked.get("/topologies/metrics", component="__stmgr__")["metrics"]  # type: ignore[index]
+    span = {"starttime": int(time.time()) - 3_600, "endtime": int(time.time()) + 60}
+    lines: Any = tracked.get(
+        "/topologies/metrics/timeline", component="lines", metricname="__execute-count/default", **span
+    )
+    points = lines["timeline"]["__execute-count/default"][SPOUT]
+    assert sum(points.values()) == ROWS
+    assert all(int(minute) % 60 == 0 for minute in points)
+    legacy: Any = tracked.get(
+        "/topologies/metricstimeline", component="lines", metricname="__execute-count/default", **span
+    )
+    texts = legacy["timeline"]["__execute-count/default"][SPOUT]
+    assert {minute: float(text) for minute, text in texts.items()} == points
+    query = {"query": "SUM(TS(lines, *, __execute-count/default))", **span}
+    for path in ("/topologies/metrics/query", "/topologies/metricsquery"):
+        answer: Any = tracked.get(path, **query)
+        assert answer == {**span, "timeline": [{"instance": None, "data": points}]}
+
+
+def test_an_instance_has_a_pid_and_stacks_and_its_container_files(tracked: Tracked) -> None:
+    pid: Any = tracked.get("/topologies/pid", instance=BOLT)
+    assert os.path.exists(f"/proc/{pid['stdout']}")
+    stacks: Any = tracked.get("/topologies/jstack", instance=BOLT)
+    assert "(most recent call first)" in stacks["stdout"]
+    listing: Any = tracked.get("/topologies/container/filestats", container="1")
+    assert listing == tracked.get("/topologies/containerfilestats", container="1")
+    assert {"instance-1.log", "metrics-0.jsonl"} <= listing.keys()
+    assert not {"key", "topology"} & listing.keys()
+    part: Any = tracked.get("/topologies/container/filedata", container="1", path="instance-2.log", offset=0, length=10)
+    assert (part["offset"], part["length"]) == (0, 10)
+    whole = tracked.client.get(
+        "/topologies/container/filedownload", params={**tracked.whose, "container": "1", "path": "instance-2.log"}
+    )
+    assert whole.text.startswith(part["data"])
+    assert tracked.get("/topologies/exceptions", component="lines") == []
+    assert tracked.get("/topologies/exceptionsummary", component="lines") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "told"),
+    [
+        ("/topologies/info", {"topology": "none"}, "there is no submitted topology 'none'"),
+        ("/topologies/info", {"topology": "../state"}, "cannot name a submitted topology"),
+        ("/topologies/info", {"environ": "prod"}, "there is no environment 'local/prod'"),
+        ("/topologies/info", {"role": "nobody-else"}, "leave out role"),
+        ("/topologies/metrics", {}, "component: Field required"),
+        ("/topologies/metrics", {"component": "none"}, "has no component 'none'"),
+        ("/topologies/metrics/query", {"query": "AVG(", "starttime": 0, "endtime": 60}, "no query of metrics"),
+        ("/topologies/metrics/query", {"query": "TS(lines,*,m)", "starttime": 9, "endtime": 1}, "no span of time"),
+        ("/topologies/metrics/query", {"query": "TS(lines,*,m)", "starttime": 0, "endtime": 10**12}, "too long"),
+        ("/topologies/pid", {"instance": "container_1_lines_9"}, "has no instance"),
+        ("/topologies/jmap", {"instance": SPOUT}, "jstack"),
+        ("/topologies/container/filedata", {"container": "1", "path": "../key"}, "is no file of the container"),
+        ("/topologies/container/filedata", {"container": "7", "path": "instance-1.log"}, "has no container '7'"),
+        (
+            "/topologies/container/filedownload",
+            {"container": "1", "path": "/etc/passwd"},
+            "is no file of the container",
+        ),
+        ("/topologies/container/filestats", {"container": "1", "path": ".."}, "is no folder of the container"),
+        ("/machines", {"cluster": [], "environ": []}, "write all three"),
+    ],
+)
+def test_an_error_is_a_text_with_status_400(tracked: Tracked, path: str, parameters: dict[str, Any], told: str) -> None:
+    answer = tracked.client.get(path, params={**tracked.whose, **parameters})
+    assert answer.status_code == 400
+    assert isinstance(answer.json(), str)
+    assert told in answer.json()
+
+
+def test_the_old_form_is_there_for_who_asks(tracked: Tracked) -> None:
+    bare: Any = tracked.get("/topologies/logicalplan")
+    old = tracked.client.get("/topologies/logicalplan", params={**tracked.whose, "envelope": "1"}).json()
+    assert old.keys() == {"status", "message", "executiontime", "tracker_version", "result"}
+    assert (old["status"], old["result"]) == ("success", bare)
+    failed = tracked.client.get(
+        "/topologies/info", params={**tracked.whose, "topology": "none", "envelope": "1"}
+    ).json()
+    assert (failed["status"], failed["result"]) == ("failure", {})
+    assert "no submitted topology" in failed["message"]
+
+
+def test_prometheus_can_scrape_all_topologies(tracked: Tracked) -> None:
+    text = tracked.client.get("/metrics").text
+    assert f'ouzel_rows_in_total{{topology="{tracked.name}"}} {float(ROWS)}' in text
+    assert f'ouzel_topology_state{{state="running",topology="{tracked.name}"}} 1.0' in text
+    assert f'ouzel_task_rows_in_total{{component="lines",task="0",topology="{tracked.name}"}} {float(ROWS)}' in text
+
+
+def test_the_pages_show_it(tracked: Tracked) -> None:
+    listed = tracked.client.get("/")
+    assert "default-src 'none'" in listed.headers["content-security-policy"]
+    assert float(listed.headers["x-process-time"]) > 0
+    (row,) = BeautifulSoup(listed.text, "html.parser").select("#topologies tbody tr")
+    assert row.a is not None
+    assert row.a["href"] == f"/topology/{tracked.name}"
+    assert "running" in row.text
+    answer = tracked.client.get(f"/topology/{tracked.name}")
+    page = BeautifulSoup(answer.text, "html.parser")
+    assert [text.text for text in page.select("svg .box text:not(.small)")] == ["lines", "count_by_key"]
+    assert [head.text for head in page.select(".frame h3")] == ["container 0", "container 1"]
+    assert {cell.text for cell in page.select("#results th")} == {"change", "odd", "<b>seen</b>"}
+    assert "20" in [cell.text for cell in page.select("#results td")]
+    part = tracked.client.get(f"/pages/topology/{tracked.name}").text
+    assert BeautifulSoup(part, "html.parser").select("#components tbody tr")
+    assert tracked.client.get("/topology/none").status_code == 404
