@@ -158,14 +158,19 @@ def _resident_mb(pid: int) -> int:
 
 def _below(pid: int | str) -> list[str]:
     """The processes that descend from one."""
-    children = [
-        each for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if Path(f"/proc/{each}").exists()
-    ]
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        return []
     return [*children, *(one for child in children for one in _below(child))]
 
 
 def _name(pid: str) -> str:
-    return Path(f"/proc/{pid}/comm").read_text()
+    """Its name; none if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def test_a_reader_that_has_had_enough_is_no_failure(endless: Path, temporary: Path) -> None:
