@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, cast
 
-from ouzel.runtime.process.topology_master import TopologyMaster
+from ouzel.planner.settings import Settings
+from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.topology_master import TopologyMaster, make_machine
+from ouzel.runtime.protocol.cluster.epochs import RESULT_ROWS_MAX, Generation
 from ouzel.runtime.protocol.cluster.placement import Placement
 from ouzel.runtime.protocol.cluster.topology_master import TopologyMasterMachine
-from ouzel.runtime.wire.wire_pb2 import ContainerReport, PlanRequest
+from ouzel.runtime.wire.wire_pb2 import ContainerReport, PlanRequest, TaskReport
 from tests.process.topologies import numbers, packed
 
 
@@ -58,3 +62,27 @@ def test_what_was_asked_last_is_what_is_stored_last() -> None:
     for call in calls:
         call.join()
     assert store.text == b"running"
+
+
+def test_the_machine_of_a_run_knows_who_takes_its_rows_and_that_nobody_goes_on_from_its_epochs(tmp_path: Path) -> None:
+    topology = replace(numbers(tmp_path), settings=Settings(checkpoint_interval_ms=10**9))
+    last = topology.components[-1].name
+    job = RunDescription("run", tmp_path, tmp_path, topology, packed(topology, 2), returning=last)
+    machine = make_machine(job, b"", Generation(), 0, 1)
+
+    def say(rows_out: int) -> None:
+        for container in job.placement.containers:
+            reports = [
+                TaskReport(task=task.id, component=task.component, rows_out=rows_out)
+                for task in job.placement.tasks_in(container)
+            ]
+            machine.on_report(ContainerReport(container=container, tasks=reports), 0.0)
+
+    say(0)
+    machine.on_tick(0)
+    assert machine.plan.epoch == 0
+    say(RESULT_ROWS_MAX)
+    machine.on_tick(1)
+    assert machine.plan.epoch == 1, "whoever takes the rows keeps them until the next epoch"
+    assert not job.leaves_epochs
+    assert replace(job, detached=True).leaves_epochs

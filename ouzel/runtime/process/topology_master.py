@@ -239,6 +239,16 @@ def run_topology_master(name: str, job: RunDescription, container: int, incarnat
     os._exit(ENDED)
 
 
+def make_machine(
+    job: RunDescription, asked: bytes, generation: Generation, kept: int, leadership: int
+) -> TopologyMasterMachine:
+    """The machine of a run, which goes on from what those before it have stored."""
+    returning = frozenset(task.id for task in job.topology.tasks() if task.component == job.returning)
+    return TopologyMasterMachine(
+        job.placement, time.time_ns(), asked, generation, kept, leadership, job.leaves_epochs, returning
+    )
+
+
 def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
     """A topology master that leads, and goes on from where the one before it was."""
     state = await_state(job)
@@ -251,7 +261,7 @@ def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
     when_it_answers(
         lambda: check_leads(state, leader_path(job.id), leadership), "to lead"
     )  # what was read may be a later one's
-    machine = TopologyMasterMachine(job.placement, time.time_ns(), asked, generation, kept, leadership)
+    machine = make_machine(job, asked, generation, kept, leadership)
 
     def store(text: bytes) -> None:
         write_fenced(state, path, text, leadership)
