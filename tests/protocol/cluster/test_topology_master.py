@@ -242,6 +242,20 @@ def test_one_that_is_stopped_ends_when_its_last_epoch_is_kept() -> None:
     assert machine.state is RunState.STOPPED
 
 
+def test_one_whose_last_epoch_is_not_kept_has_said_why_when_it_ends() -> None:
+    """The end could be told before the reason was: a command that waited for the epoch had none to show."""
+    machine = with_epochs()
+    say(machine)
+    machine.on_tick(0)
+    machine.on_request(ClientRequest.STOP, 10)
+    machine.on_tick(20)
+    say(machine, pause=machine.plan.pause, taken=1)
+    machine.on_tick(30)
+    say(machine, pause=machine.plan.pause, taken=1, saved=EpochFiles(epoch=1), epoch_failed="no room")
+    assert machine.state is RunState.STOPPED
+    assert [event.text for event in machine.status(40).events] == ["epoch 1 is not kept: no room"]
+
+
 def test_one_whose_epochs_nobody_goes_on_from_ends_without_a_last_one() -> None:
     machine = with_epochs(leaves_epochs=False)
     say(machine)

@@ -141,8 +141,7 @@ class TopologyMasterMachine:
         runs = self.state is RunState.RUNNING and not self._pause
         last_pause = 0 if self.has_ended else self._find_last_pause()
         moved = self.epochs.on_tick(now_ms, runs, self.version + 1, last_pause)
-        if problem := self.epochs.take_problem():
-            self._totals.tell("epoch-failed", problem)
+        self._tell_problem()
         return self._announce(now_ms) if moved else []
 
     def on_epoch_kept(self, epoch: int, now_ms: float) -> list[MasterInstruction]:
@@ -277,8 +276,14 @@ class TopologyMasterMachine:
         self._move_on(now_ms)
         return [SendPlan(), TellClients()]
 
+    def _tell_problem(self) -> None:
+        """Have users told why an epoch is not kept."""
+        if problem := self.epochs.take_problem():
+            self._totals.tell("epoch-failed", problem)
+
     def _move_on(self, now_ms: float) -> None:
-        """The state that the latest reports lead to. An end is final."""
+        """The state that the latest reports lead to. An end is final, so what led to it is told before."""
+        self._tell_problem()
         if self.has_ended:
             return
         failed = self._totals.failed or next((one.failed for one in self._reports.values() if one.failed), "")
