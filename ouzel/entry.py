@@ -75,12 +75,13 @@ def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow
         StateError: the savepoint cannot be used.
         OuzelError: it could not be started.
     """
-    from ouzel.savepoints import plan_start
-    from ouzel.submitting import name_for, submit_job
-
     job = _job(what)
     if from_ is None:
+        from ouzel.submitting import name_for, submit_job
+
         return submit_job(job, name or name_for(job.topology.name))
+    from ouzel.savepoints import plan_start
+
     planned = plan_start(job, Path(from_))
     if not allow_state_loss:
         planned.check_losses()

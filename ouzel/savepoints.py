@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel import session
-from ouzel.errors import QueryError, StateError, SubmissionError
+from ouzel.errors import StateError, SubmissionError
 from ouzel.planner.epochs import with_epochs
 from ouzel.planner.evolution import Evolution, StateFate, compare_topologies
 from ouzel.planner.meaning import with_code
@@ -94,8 +94,7 @@ def plan_start(job: session.Job, folder: Path) -> PlannedStart:
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.saved_program import read_program
 
-    if not job.topology.components:
-        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    session.refuse_nothing(job)
     savepoint = Savepoint(folder)
     if problems := savepoint.verify():
         raise StateError(f"savepoint {savepoint.folder} cannot be used: {problems[0]}")

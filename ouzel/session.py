@@ -18,6 +18,7 @@ __all__ = [
     "load_text",
     "mark_sides",
     "ready",
+    "refuse_nothing",
     "start",
     "starting_by",
     "with_settings",
@@ -32,8 +33,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
     Raises:
         OuzelError: there is no such engine, or it cannot be started.
     """
-    if not job.topology.components:
-        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    refuse_nothing(job)
     if engine != "heron" and job.settings.delivery.publishes:
         told = f"'delivery' = 'effectively-once' is kept by topologies of processes, and not by --engine {engine}"
         raise NotSupported(
@@ -55,6 +55,16 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
 
         return start_heron(with_epochs_of_run(topology), job.packing, job.directory)
     raise OuzelError(f"there is no engine '{engine}'; write heron, memory or spark")
+
+
+def refuse_nothing(job: Job) -> None:
+    """See that a job asks for something that runs.
+
+    Raises:
+        QueryError: it does not.
+    """
+    if not job.topology.components:
+        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
 
 
 def ready(job: Job) -> Job:

@@ -37,8 +37,7 @@ def submit_job(job: session.Job, name: str, origin: Origin | None = None) -> Att
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
     from ouzel.runtime.cluster.submitted.launch import submit_topology
 
-    if not job.topology.components:
-        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    session.refuse_nothing(job)
     job = session.ready(replace(job, topology=with_code(with_epochs(job.topology))))
     registry, record = submit_topology(name, job.topology, job.packing, job.directory, _about(job), origin)
     return AttachedHandle(registry, record)
@@ -125,8 +124,7 @@ def plan_update(job: session.Job, name: str) -> PlannedUpdate:
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.update import read_present
 
-    if not job.topology.components:
-        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
+    session.refuse_nothing(job)
     present = read_present(Registry(), name)
     job = session.ready(_in_place_of(present, job))
     return PlannedUpdate(name, compare_topologies(present.topology, job.topology, expression_text), present, job)

@@ -10,10 +10,9 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.checkpoints.savepoint import NOTES, RESULTS, Savepoint, check_is_free, write_savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.origin import RESULTS_TASK, save_notes
-from ouzel.runtime.cluster.submitted.attached import AttachedHandle
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.cluster.submitted.saved_program import write_program
-from ouzel.runtime.cluster.submitted.verbs import await_processes
+from ouzel.runtime.cluster.submitted.verbs import check_last_epoch, stop_processes
 from ouzel.runtime.process.job import load_program
 from ouzel.runtime.process.kept_results import with_names
 from ouzel.runtime.process.saved_results import results_at, write_results
@@ -68,19 +67,12 @@ def _stop(registry: Registry, record: Submitted, store: CheckpointStore) -> None
         TopologyError: its last epoch is not kept.
     """
     kept = max(store.epochs(), default=0)
-    handle = AttachedHandle(registry, record, takes_results=False)
-    try:
-        status = handle.stop()
-    finally:
-        handle.let_go()
-    await_processes(registry, record.name)
+    status = stop_processes(registry, record)
     record = registry.find(record.name) or record
     if record.condition is not Condition.STOPPED:
         why = f": {record.reason}" if record.reason else ""
         raise SubmissionError(f"topology '{record.name}' has {record.condition.value} before it could be stopped{why}")
-    if max(store.epochs(), default=0) <= kept:
-        failed = [event.text for event in status.events if event.kind == "epoch-failed"]
-        raise TopologyError(failed[-1] if failed else "its processes have ended before its last epoch was kept")
+    check_last_epoch(status, max(store.epochs(), default=0), kept)
 
 
 def _save(registry: Registry, record: Submitted, store: CheckpointStore, folder: Path) -> Savepoint:

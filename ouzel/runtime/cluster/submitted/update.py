@@ -23,10 +23,11 @@ from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
-from ouzel.runtime.cluster.submitted.attached import END_S, AttachedHandle, wait_for_processes
+from ouzel.runtime.cluster.submitted.attached import AttachedHandle
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_variables, start_again
 from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.cluster.submitted.verbs import check_last_epoch, end_processes, stop_processes
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.protocol.cluster.submitted import Condition, RefuseCommand, Submitted, Verb, find_missing_secrets
 from ouzel.runtime.run import RunState, Status
@@ -179,9 +180,7 @@ class _Update:
         self._record = self._registry.put(self._record, is_updating=True)
         status = self._stop()
         try:
-            if max(store.epochs(), default=0) <= kept:
-                why = [event.text for event in status.events if event.kind == "epoch-failed"]
-                raise TopologyError(why[-1] if why else "its processes have ended before its last epoch was kept")
+            check_last_epoch(status, max(store.epochs(), default=0), kept)
             self._folder.begin_revision(self._next)
             record = start_again(self._registry, replace(self._record, variables=self._variables))
             self._await_tasks(record)
@@ -198,15 +197,7 @@ class _Update:
         Raises:
             SubmissionError: its processes do not end, or it has ended otherwise.
         """
-        handle = AttachedHandle(self._registry, self._record, takes_results=False)
-        try:
-            status = handle.stop()
-        finally:
-            handle.let_go()
-        if not wait_for_processes(self._registry, self._name):
-            raise SubmissionError(
-                f"the processes of topology '{self._name}' have not ended within {END_S:g} s; write `ouzel kill {self._name}`"
-            )
+        status = stop_processes(self._registry, self._record)
         self._record = self._registry.find(self._name) or self._record
         match self._record.condition:
             case Condition.STOPPED:
@@ -237,8 +228,6 @@ class _Update:
         Raises:
             TopologyError: it cannot be started so either.
         """
-        from ouzel.runtime.cluster.submitted.verbs import end_processes
-
         try:
             end_processes(self._registry, self._registry.find(self._name) or self._record)
             self._folder.begin_revision(self._job)

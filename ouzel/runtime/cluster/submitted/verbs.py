@@ -96,10 +96,31 @@ def stop_topology(registry: Registry, name: str) -> Status | None:
         if registry.condition(record) is Condition.INTERRUPTED:
             registry.put(record, condition=Condition.STOPPED)
             return None
-        with _handle_on(registry, record) as handle:
-            status = handle.stop()
-        await_processes(registry, name)
-        return status
+        return stop_processes(registry, record)
+
+
+def stop_processes(registry: Registry, record: Submitted) -> Status:
+    """Bring a topology to its end, and wait for its processes; its last status.
+
+    Raises:
+        SubmissionError: its processes do not end.
+        OuzelError: it cannot be stopped.
+    """
+    with _handle_on(registry, record) as handle:
+        status = handle.stop()
+    await_processes(registry, record.name)
+    return status
+
+
+def check_last_epoch(status: Status, newest: int, before: int) -> None:
+    """See that a topology has kept an epoch as it came to its end.
+
+    Raises:
+        TopologyError: its newest epoch is still that of before.
+    """
+    if newest <= before:
+        failed = [event.text for event in status.events if event.kind == "epoch-failed"]
+        raise TopologyError(failed[-1] if failed else "its processes have ended before its last epoch was kept")
 
 
 def kill_topology(registry: Registry, name: str) -> None:
