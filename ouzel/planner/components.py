@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ouzel.compiler.plan import Node, Scan, Sink, Union, streamed
+from ouzel.compiler.plan import Node, streamed
 from ouzel.planner.fusion import starts_component
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.separate_twin_branches import flat_branches
@@ -46,7 +46,7 @@ class Part:
     @property
     def table(self) -> str | None:
         """The table it reads or writes, if that is what it is there for."""
-        return self.head.table if isinstance(self.head, Scan | Sink) else None
+        return self.head.reads_table or self.head.writes_table or None
 
 
 def cut_components(dag: Dag) -> tuple[Part, ...]:
@@ -77,7 +77,7 @@ def keep_sinks(parts: Sequence[Part], hinted: Set[str], tasks_of: Callable[[Part
     readers = Counter(read.part for part in parts for read in part.reads)
     kept: dict[str, Part] = {}
     for part in parts:
-        maker = makers[part.reads[0].part] if isinstance(part.head, Sink) and len(part.reads) == 1 else None
+        maker = makers[part.reads[0].part] if part.head.writes_table and len(part.reads) == 1 else None
         if (
             maker is not None
             and maker.reads
@@ -104,7 +104,7 @@ def _streams(chain: Sequence[Node], read: Set[int]) -> Iterator[tuple[str, int]]
 def _chains(dag: Dag) -> list[list[Node]]:
     shared, chains, chain_of = dag.shared(), list[list[Node]](), dict[int, list[Node]]()
     for node in dag.streams():
-        if isinstance(node, Union):
+        if node.merges_streams:
             continue
         if starts_component(node, shared, dag):
             chains.append(chain_of.setdefault(id(node), []))
@@ -130,7 +130,7 @@ def _names(chains: Iterable[list[Node]]) -> list[str]:
 
 def _alternatives(wanted: str, head: Node) -> Iterable[str]:
     yield wanted
-    if isinstance(head, Sink):
+    if head.writes_table:
         yield f"sink_{wanted}"
     base = wanted.removesuffix("_1")
     yield from (f"{base}_{number}" for number in itertools.count(2))
@@ -139,5 +139,5 @@ def _alternatives(wanted: str, head: Node) -> Iterable[str]:
 def _choose_name(chain: list[Node]) -> str:
     if chain[0].component_name:
         return chain[0].component_name
-    kinds = [type(node).__name__.lower() for node in chain if not isinstance(node, Sink)]
+    kinds = [type(node).__name__.lower() for node in chain if not node.writes_table]
     return f"{kinds[-1]}_1"

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from ouzel.compiler.plan import (
     DistributionKind,
     Node,
-    PartialAggregate,
-    Scan,
     Sink,
     SinkMode,
-    Union,
     names_above,
     names_at_top,
     needs_routing,
+    scans_in,
     streamed,
 )
 from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
@@ -24,11 +22,12 @@ from ouzel.planner.rules.dag import Dag
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
     inputs = streamed(node)
-    if len(inputs) != 1 or isinstance(inputs[0], Union):
+    if len(inputs) != 1 or inputs[0].merges_streams:
         return True
-    if isinstance(node, Sink):
-        return id(node.input) in shared or not _stays(node, shared, dag)
-    return needs_routing(node) or (isinstance(node, PartialAggregate) and wants_partial_key(node, dag))
+    if node.writes_table:
+        sink = next(sink for sink in dag.sinks if sink is node)
+        return id(sink.input) in shared or not _stays(sink, shared, dag)
+    return needs_routing(node) or (bool(node.partial_keys) and wants_partial_key(node, dag))
 
 
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
@@ -45,10 +44,9 @@ def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
     head = before[-1]
     if any(id(node) in shared for node in before):
         return False
-    if isinstance(head, Scan):
-        return sink.mode is SinkMode.APPEND and sink.traits.once and not head.traits.by_token
     if not head.inputs:
-        return False
+        by_token = any(scan.traits.by_token for scan in scans_in((head,)))
+        return bool(head.reads_table) and sink.mode is SinkMode.APPEND and sink.traits.once and not by_token
     return may_write_in_parts(sink, before)
 
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import (
-    DistributionKind,
-    FinalAggregate,
-    Hints,
-    Over,
-    PartialAggregate,
-    Sink,
-    TopN,
-    needs_routing,
-)
+from ouzel.compiler.plan import DistributionKind, Hints, Node, needs_routing, streamed
 from ouzel.errors import PlanError, QueryError
 from ouzel.planner.components import Part
+from ouzel.planner.rules.separate_twin_branches import flat_branches
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 
@@ -32,30 +24,22 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
     asked = dict(hints.parallelism)
     name = part.name if part.name in asked else part.table or ""
     hinted = asked.get(name)
-    alone = any(spread.kind is DistributionKind.SINGLE for spread in part.head.distribution)
+    single = next((spread.reason for spread in part.head.distribution if spread.kind is DistributionKind.SINGLE), None)
     if hinted is None:
-        return 1 if alone or isinstance(part.head, Sink) else settings.parallelism
+        return 1 if single or part.head.writes_table else settings.parallelism
     if hinted < 1:
         raise QueryError(
             f"PARALLELISM('{part.name}'='{hinted}') leaves no task",
             instead="write 1 or more",
             about=("PARALLELISM", name),
         )
-    if alone and hinted > 1:
+    if single and hinted > 1:
         raise QueryError(
-            f"PARALLELISM('{part.name}'='{hinted}'): {_why_alone(part)}",
-            instead="leave the hint out, or " + ("group by a key" if len(part.head.inputs) == 1 else "join by a key"),
+            f"PARALLELISM('{part.name}'='{hinted}'): {single.why}",
+            instead=", or ".join(filter(None, ("leave the hint out", single.instead))),
             about=("PARALLELISM", name),
         )
     return hinted
-
-
-def _why_alone(part: Part) -> str:
-    if isinstance(part.head, Over | TopN):
-        return "all rows are in one order, which one task keeps"
-    if len(part.head.inputs) == 1:
-        return "an aggregate without GROUP BY is one row, kept by one task"
-    return "a join without an equality of both sides has all rows in one task"
 
 
 def grouping_of(part: Part, port: int, parallelism: int, hints: Hints, reads: Iterable[Part]) -> Grouping:
@@ -96,10 +80,10 @@ def _answers_to(part: Part, reads: Iterable[Part]) -> set[str]:
 
 
 def _usual(part: Part, port: int, parallelism: int) -> Grouping:
-    if isinstance(part.head, Sink) and parallelism == 1:
+    if part.head.writes_table and parallelism == 1:
         return GLOBAL
-    if isinstance(part.head, PartialAggregate):
-        return Grouping(GroupingKind.PARTIAL_KEY, part.head.aggregate.routing_keys)
+    if part.head.partial_keys:
+        return Grouping(GroupingKind.PARTIAL_KEY, part.head.partial_keys)
     spread = part.head.distribution[port]
     match spread.kind:
         case DistributionKind.ANY:
@@ -127,8 +111,8 @@ def _kind(name: str, text: str) -> GroupingKind:
 def _follow_hint(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Grouping:
     if kind in (usual.kind, GroupingKind.GLOBAL):
         return Grouping(kind, usual.fields if kind is usual.kind else ())
-    if isinstance(part.head, FinalAggregate) and kind is GroupingKind.PARTIAL_KEY:
-        return usual  # its partial aggregate is read that way; the hint was followed there
+    if kind is GroupingKind.PARTIAL_KEY and _merges_partial_keys(part.head):
+        return usual  # its partial aggregates are read that way; the hint was followed there
     reason = _harm(part, kind)
     if reason:
         raise QueryError(
@@ -137,6 +121,10 @@ def _follow_hint(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> 
             about=("GROUPING", name),
         )
     return Grouping(kind)
+
+
+def _merges_partial_keys(node: Node) -> bool:
+    return any(leaf.partial_keys for upstream in streamed(node) for leaf in flat_branches(upstream))
 
 
 def _harm(part: Part, kind: GroupingKind) -> str:

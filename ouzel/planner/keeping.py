@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import AssignWindow, Node, Program, Scan, keeps_rows, streamed
+from ouzel.compiler.plan import Node, Program, keeps_rows, streamed
 
 WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
@@ -73,11 +73,12 @@ def find_kept(program: Program) -> dict[str, Keeps]:
 
 def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str, Path | None]]:
     """(table, the windows on the way from it), None for what is kept for ever; `awaited` if an aggregate further down has windows."""
-    if isinstance(node, Scan):
-        yield node.table, None if awaited else below
+    if node.reads_table:
+        yield node.reads_table, None if awaited else below
         return
-    if isinstance(node, AssignWindow) and awaited and below is not None:
-        below, awaited = (Windows(node.size_us, node.grid_us, node.offset_us), *below), False
+    grid = node.window_grid
+    if grid and awaited and below is not None:
+        below, awaited = (Windows(grid.size_us, grid.grid_us, grid.offset_us), *below), False
     elif node.closes_windows:
         awaited = True
     elif keeps_rows(node):

@@ -9,9 +9,11 @@ import pytest
 
 from ouzel.compiler.plan import (
     Aggregate,
+    AssignSession,
     EmitRule,
     Filter,
     FinalAggregate,
+    Gather,
     Hints,
     PartialAggregate,
     Program,
@@ -22,7 +24,7 @@ from ouzel.compiler.plan import (
     Union,
     Unnest,
 )  # fmt: skip
-from ouzel.compiler.types import BIGINT, INT, VARCHAR
+from ouzel.compiler.types import BIGINT, INT, TIMESTAMP, VARCHAR
 from ouzel.errors import QueryError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.settings import Settings
@@ -261,6 +263,11 @@ def test_parallelism_hints_that_cannot_be_followed() -> None:
         plan(hinted(program(word_count()), lines=0))
     with pytest.raises(QueryError, match="an aggregate without GROUP BY is one row"):
         plan(hinted(program(count_by(words())), count_all=2))
+    with pytest.raises(QueryError, match="only in one task; leave the hint out$"):
+        plan(hinted(program(Gather(words(), 1_000)), gather=2))
+    sessions = AssignSession(scan("t", ts=TIMESTAMP), (), "ts", 1_000_000, False)
+    with pytest.raises(QueryError, match="are all in one task; leave the hint out, or partition them by a key$"):
+        plan(hinted(program(sessions), session=2))
 
 
 def test_the_name_of_a_query_is_a_setting() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from ouzel.compiler.plan import (
     APPENDS,
     BROADCAST,
     UNBOUNDED,
+    Binary,
     Changelog,
     Distribution,
     Filter,
@@ -79,7 +80,7 @@ class FirstByKey(SameColumns):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys((self.key,)),)
+        return (by_keys((self.key,), ANY),)
 
     @property
     def unique_keys(self) -> frozenset[Names]:
@@ -136,20 +137,10 @@ class KnownRows(Operator):
 
 
 @dataclass(frozen=True)
-class Known(Node):
+class Known(Binary):
     """The rows of the left whose key is in the right, which every task has."""
 
-    left: Node
-    right: Node
     key: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        left, right = inputs
-        return replace(self, left=left, right=right)
 
     @property
     def schema(self) -> Schema:

@@ -20,10 +20,10 @@ from ouzel.compiler.plan.base import (
     BROADCAST,
     OWN,
     OWN_NAMES,
-    SINGLE,
     UNBOUNDED,
     WEIGHT,
     WEIGHTED,
+    Binary,
     Changelog,
     Distribution,
     DistributionKind,
@@ -31,6 +31,7 @@ from ouzel.compiler.plan.base import (
     Node,
     RowWise,
     SameColumns,
+    Step,
     Unary,
     by_keys,
     identity_origins,
@@ -40,12 +41,13 @@ from ouzel.compiler.plan.base import (
     names_below,
     needs_routing,
     reads_for_itself,
+    single,
     streamed,
     walk,
 )
 from ouzel.compiler.plan.gathering import Gather
-from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
-from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
+from ouzel.compiler.plan.interval_join import IntervalJoin
+from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind, RowTime
 from ouzel.compiler.plan.late import DropsLate, LateRows, needed_columns
 from ouzel.compiler.plan.lifetime import Lifetime, bounds_nothing
 from ouzel.compiler.plan.ordered import SortKey
@@ -60,7 +62,7 @@ from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode, sinks_in
 from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
-from ouzel.compiler.plan.windows import AssignWindow, WindowKind
+from ouzel.compiler.plan.windows import AssignWindow, WindowGrid, WindowKind
 
 __all__ = [
     "ADDED",
@@ -75,7 +77,6 @@ __all__ = [
     "OWN_NAMES",
     "PADDED",
     "SIDE_KINDS",
-    "SINGLE",
     "UNBOUNDED",
     "WEIGHT",
     "WEIGHTED",
@@ -85,6 +86,7 @@ __all__ = [
     "AsofJoin",
     "AssignSession",
     "AssignWindow",
+    "Binary",
     "Changelog",
     "Distribution",
     "DistributionKind",
@@ -123,6 +125,7 @@ __all__ = [
     "Sink",
     "SinkMode",
     "SortKey",
+    "Step",
     "StepKind",
     "StepPart",
     "TopN",
@@ -131,6 +134,7 @@ __all__ = [
     "Unnest",
     "Watermark",
     "WindowFrame",
+    "WindowGrid",
     "WindowKind",
     "bounds_nothing",
     "by_keys",
@@ -146,6 +150,7 @@ __all__ = [
     "needs_routing",
     "reads_for_itself",
     "scans_in",
+    "single",
     "sinks_in",
     "streamed",
     "walk",

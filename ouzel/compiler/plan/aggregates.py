@@ -22,6 +22,7 @@ from ouzel.compiler.plan.base import (
     Node,
     Unary,
     by_keys,
+    single,
 )
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.plan.late import DropsLate
@@ -159,6 +160,10 @@ class Aggregate(Unary, DropsLate):
     calls_python = False
 
     @property
+    def groups(self) -> Aggregate:
+        return self
+
+    @property
     def routing_keys(self) -> tuple[str, ...]:
         """The keys without the window's, of which too few are open at once to spread rows; the window's end if there is no other."""
         if not self.window:
@@ -167,7 +172,8 @@ class Aggregate(Unary, DropsLate):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(self.routing_keys),)
+        alone = single("an aggregate without GROUP BY is one row, kept by one task", "group by a key")
+        return (by_keys(self.routing_keys, alone),)
 
     @property
     def waits(self) -> tuple[bool, ...]:
@@ -253,26 +259,14 @@ class Aggregate(Unary, DropsLate):
 
 
 @dataclass(frozen=True)
-class PartialAggregate(Unary):
-    """The combiner of `call`s before a fields grouping; stateless from batch to batch. Only the planner makes these.
-
-    Output: the keys, then each call's accumulator columns as the aggregate's registry entry names them (`<call name>$<accumulator>`).
-    A retracting input's weights are folded in, so the output carries none; what it means is "add these accumulators".
-    """
+class AggregateHalf(Unary):
+    """Base of the two nodes that an `aggregate` becomes. Only the planner makes these."""
 
     aggregate: Aggregate
 
     @property
-    def schema(self) -> Schema:
-        return accumulator_schema(self.aggregate)
-
-    @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
         return self.aggregate.origins
-
-    def needs(self, wanted: Names) -> tuple[Names, ...]:
-        """For all of its output: what is merged are accumulators, whole."""
-        return (self.aggregate.reads,)
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return self.with_inputs(inputs)
@@ -283,19 +277,45 @@ class PartialAggregate(Unary):
     is_rowwise = False
     meets_other_rows = ""
     calls_python = False
-    closes_windows = False
-    drops_late = False
-    distribution = (ANY,)
+    accepts = (WEIGHTED,)
 
     @property
     def waits(self) -> tuple[bool, ...]:
         return self.aggregate.waits
 
     @property
+    def identity(self) -> tuple[object, ...]:
+        return self.aggregate.identity
+
+
+@dataclass(frozen=True)
+class PartialAggregate(AggregateHalf):
+    """The combiner of `call`s before a fields grouping; stateless from batch to batch.
+
+    Output: the keys, then each call's accumulator columns as the aggregate's registry entry names them (`<call name>$<accumulator>`).
+    A retracting input's weights are folded in, so the output carries none; what it means is "add these accumulators".
+    """
+
+    @property
+    def schema(self) -> Schema:
+        return accumulator_schema(self.aggregate)
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        """For all of its output: what is merged are accumulators, whole."""
+        return (self.aggregate.reads,)
+
+    closes_windows = False
+    drops_late = False
+    distribution = (ANY,)
+
+    @property
+    def partial_keys(self) -> tuple[str, ...]:
+        return self.aggregate.routing_keys
+
+    @property
     def time_column(self) -> str | None:
         return self.input.time_column
 
-    accepts = (WEIGHTED,)
     changelog = Changelog.APPEND
 
     @property
@@ -312,41 +332,25 @@ class PartialAggregate(Unary):
     def label(self) -> str:
         return f"PartialAggregate by ({', '.join(self.aggregate.keys)}): {', '.join(map(str, self.aggregate.calls))}"
 
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self.aggregate.identity
-
     def definition(self, column: str) -> tuple[object, ...]:
         return (self.rows_id, "accumulator", self.schema.names.index(column))
 
 
 @dataclass(frozen=True)
-class FinalAggregate(Unary):
-    """The merge of PartialAggregates after a fields grouping; output as `aggregate`'s. Only the planner makes these."""
-
-    aggregate: Aggregate
+class FinalAggregate(AggregateHalf):
+    """The merge of PartialAggregates after a fields grouping; output as `aggregate`'s."""
 
     @property
     def schema(self) -> Schema:
         return self.aggregate.schema
 
-    @property
-    def origins(self) -> Mapping[str, tuple[int, str]]:
-        return self.aggregate.origins
-
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         """All: what is merged are accumulators, whole."""
         return (frozenset(self.input.schema.names),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        return self.aggregate.passes(predicate)
-
-    is_rowwise = False
-    meets_other_rows = ""
-    calls_python = False
+    @property
+    def groups(self) -> Aggregate:
+        return self.aggregate
 
     @property
     def closes_windows(self) -> bool:
@@ -361,14 +365,8 @@ class FinalAggregate(Unary):
         return self.aggregate.distribution
 
     @property
-    def waits(self) -> tuple[bool, ...]:
-        return self.aggregate.waits
-
-    @property
     def time_column(self) -> str | None:
         return self.aggregate.time_column
-
-    accepts = (WEIGHTED,)
 
     @property
     def changelog(self) -> Changelog:
@@ -393,10 +391,6 @@ class FinalAggregate(Unary):
     @property
     def label(self) -> str:
         return "Final" + self.aggregate.label
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self.aggregate.identity
 
     @property
     def rows_id(self) -> str:

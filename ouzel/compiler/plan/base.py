@@ -12,11 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.plan.identity import digest, meaning
 from ouzel.compiler.types import Schema
 from ouzel.compiler.written import NodeLocation
+
+if TYPE_CHECKING:
+    from ouzel.compiler.plan.aggregates import Aggregate
+    from ouzel.compiler.plan.windows import WindowGrid
 
 WEIGHT = "$weight"
 """Name of the Int64 column that a retracting stream carries beside its schema."""
@@ -67,17 +72,30 @@ class Distribution:
 
     kind: DistributionKind
     keys: tuple[str, ...] = ()
+    reason: SingleTask | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class SingleTask:
+    """Why one task has all rows, as a clause for an error, and what to write instead so that several have them; empty for nothing."""
+
+    why: str
+    instead: str = ""
 
 
 ANY = Distribution(DistributionKind.ANY)
-SINGLE = Distribution(DistributionKind.SINGLE)
 BROADCAST = Distribution(DistributionKind.BROADCAST)
 OWN = Distribution(DistributionKind.OWN)
 
 
-def by_keys(keys: tuple[str, ...]) -> Distribution:
-    """Rows of equal keys together; without keys all rows are equal."""
-    return Distribution(DistributionKind.KEYS, keys) if keys else SINGLE
+def single(why: str, instead: str = "") -> Distribution:
+    """All rows to one task; the words are those of `SingleTask`."""
+    return Distribution(DistributionKind.SINGLE, reason=SingleTask(why, instead))
+
+
+def by_keys(keys: tuple[str, ...], otherwise: Distribution) -> Distribution:
+    """Rows of equal keys together; `otherwise` without keys, as all rows are equal then."""
+    return Distribution(DistributionKind.KEYS, keys) if keys else otherwise
 
 
 @dataclass(frozen=True)
@@ -122,8 +140,58 @@ class Node(ABC):
 
     @property
     @abstractmethod
+    def reads_table(self) -> str:
+        """The table whose rows it reads; empty if it reads none."""
+
+    @property
+    @abstractmethod
+    def writes_table(self) -> str:
+        """The table to which it writes its input's rows; empty if it writes none."""
+
+    @property
+    @abstractmethod
+    def asks_tables(self) -> tuple[str, ...]:
+        """The tables that its tasks ask for single rows while the run goes on; asked again, they may answer otherwise."""
+
+    @property
+    @abstractmethod
+    def merges_streams(self) -> bool:
+        """Whether it only makes several streams one, so that no task does it: its reader has several inputs."""
+
+    @property
+    @abstractmethod
+    def reads_late(self) -> bool:
+        """Whether it reads the rows that its input drops as late, and not those that its input gives."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Aggregate | None:
+        """The GROUP BY whose result it gives; None if it gives none, or what is still to be merged."""
+
+    @property
+    @abstractmethod
+    def partial_keys(self) -> tuple[str, ...]:
+        """Columns by which its rows may be dealt so that two tasks share a key, for what it gives is merged; empty if they may not."""
+
+    @property
+    @abstractmethod
+    def window_grid(self) -> WindowGrid | None:
+        """The windows of fixed length into which it puts each row; None if it does not."""
+
+    @property
+    @abstractmethod
+    def declares_time(self) -> Expression | None:
+        """What the watermark is the largest of, if from here on `time_column` is event time by a declaration; else None."""
+
+    @property
+    @abstractmethod
     def is_rowwise(self) -> bool:
         """Whether each row is computed by itself, so that the node may stand on either side of a union or a hop between tasks."""
+
+    @property
+    @abstractmethod
+    def is_one_to_one(self) -> bool:
+        """Whether it gives each row of its input once, whatever its columns, and no other."""
 
     @property
     @abstractmethod
@@ -239,6 +307,10 @@ class Node(ABC):
         """A digest of what the node computes and of what; the same in every process, run and version, so that state finds its owner."""
         return digest(type(self).__name__, self.identity, self.rows_id, *self.column_ids.values())
 
+    def expression_of(self, column: str) -> Expression | None:
+        """A column of a node with one input as an expression over that input; None if it is of no single row there."""
+        return Column(self.schema[column].type, self.origins[column][1]) if column in self.origins else None
+
     def meaning(self, expression: Expression) -> object:
         """An expression over this node's columns in plain values, which no alias changes."""
         return meaning(expression, self.column_ids)
@@ -253,8 +325,44 @@ class Node(ABC):
         return "\n".join(_tree(self, 0))
 
 
+class Step(Node):
+    """A node that is no table and none of the few others about which a planner asks: it answers those questions with no."""
+
+    merges_streams = False
+    reads_late = False
+    is_one_to_one = False
+
+    @property
+    def reads_table(self) -> str:
+        return ""
+
+    @property
+    def writes_table(self) -> str:
+        return ""
+
+    @property
+    def asks_tables(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def groups(self) -> Aggregate | None:
+        return None
+
+    @property
+    def partial_keys(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def window_grid(self) -> WindowGrid | None:
+        return None
+
+    @property
+    def declares_time(self) -> Expression | None:
+        return None
+
+
 @dataclass(frozen=True)
-class Leaf(Node):
+class Leaf(Step):
     """A node that reads no other."""
 
     @property
@@ -281,7 +389,7 @@ class Leaf(Node):
 
 
 @dataclass(frozen=True)
-class Unary(Node):
+class Unary(Step):
     """A node that reads one other."""
 
     input: Node
@@ -295,6 +403,22 @@ class Unary(Node):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
         (node,) = inputs
         return replace(self, input=node)
+
+
+@dataclass(frozen=True)
+class Binary(Step):
+    """A node that reads two others."""
+
+    left: Node
+    right: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        left, right = inputs
+        return replace(self, left=left, right=right)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import SINGLE, WEIGHTED, Names, Node, SameColumns
+from ouzel.compiler.plan.base import WEIGHTED, Names, Node, SameColumns, single
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Gather(SameColumns):
     closes_windows = False
     drops_late = False
     calls_python = False
-    distribution = (SINGLE,)
+    distribution = (single("rows that wait together cancel each other only in one task"),)
     waits = (False,)
     accepts = (WEIGHTED,)
     component_name = "gather"

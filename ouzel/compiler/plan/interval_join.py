@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of, conjunction
 from ouzel.compiler.plan.base import APPENDS, Changelog, Names
-from ouzel.compiler.plan.joins import Join, JoinKind
+from ouzel.compiler.plan.joins import LEFT_ONLY, Join, JoinKind, RowTime
 from ouzel.compiler.plan.late import DropsLate
-
-
-@dataclass(frozen=True)
-class RowTime:
-    """A row's event time: the microseconds of a column of TIMESTAMP, and so many more; no row comes whose time the watermark has passed."""
-
-    column: str
-    shift_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -34,6 +26,10 @@ class IntervalJoin(Join, DropsLate):
     bounds: tuple[int, int] = field(kw_only=True)
     within: Expression | None = field(kw_only=True, default=None)
     windows: bool = field(kw_only=True, default=False)
+
+    @property
+    def row_times(self) -> tuple[RowTime, ...]:
+        return () if self.kind in LEFT_ONLY else self.times
 
     @property
     def delay_us(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Changelog, Distribution, Names, Node, by_keys
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Distribution, Names, Node, by_keys, single
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import Field, Schema
 
@@ -32,12 +32,20 @@ PADDED = {JoinKind.INNER: (), JoinKind.LEFT: (1,), JoinKind.FULL: (0, 1), JoinKi
 """The inputs whose columns are NULL in the output where a row of the other has no match."""
 
 
+@dataclass(frozen=True)
+class RowTime:
+    """A row's event time: the microseconds of a column of TIMESTAMP, and so many more; no row comes whose time the watermark has passed."""
+
+    column: str
+    shift_us: int = 0
+
+
 INPUT = "$input"
 """Name of the column that says of which input a row is that a join has dropped as late."""
 
 
 @dataclass(frozen=True)
-class Join(Node):
+class Join(Binary):
     """Each row of the left with each row of the right that has equal keys and meets the condition (SQL's regular join).
 
     No two columns of the inputs have one name. `keys` are pairs of a column of the left and one of the right, of one type; NULL equals
@@ -45,19 +53,9 @@ class Join(Node):
     back take back what they were joined to (differential dataflow: McSherry et al., CIDR 2013).
     """
 
-    left: Node
-    right: Node
     kind: JoinKind
     keys: tuple[tuple[str, str], ...]
     condition: Expression | None = None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        left, right = inputs
-        return replace(self, left=left, right=right)
 
     @property
     def schema(self) -> Schema:
@@ -117,7 +115,8 @@ class Join(Node):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(tuple(left for left, _ in self.keys)), by_keys(tuple(right for _, right in self.keys)))
+        alone = single("a join without an equality of both sides has all rows in one task", "join by a key")
+        return tuple(by_keys(tuple(pair[number] for pair in self.keys), alone) for number in (0, 1))
 
     waits = (False, False)
 
@@ -151,6 +150,12 @@ class Join(Node):
         """Whether keys of both inputs tell a left row without a match from such a row of the right: else all may be NULL in both."""
         both = ((self.left, one), (self.right, other))
         return any(not node.schema[name].nullable for node, key in both for name in key)
+
+    @property
+    def row_times(self) -> tuple[RowTime, ...]:
+        """The event times of both rows of a match; empty if a row of the output has not both."""
+        left, right = (node.time_column for node in self.inputs)
+        return (RowTime(left), RowTime(right)) if left and right and self.kind not in LEFT_ONLY else ()
 
     @property
     def takes_conditions(self) -> bool:

@@ -51,6 +51,7 @@ class LateRows(Unary):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 
+    reads_late = True
     is_rowwise = False
     meets_other_rows = ""
     closes_windows = False

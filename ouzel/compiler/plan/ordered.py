@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Distribution, Names, Unary, by_keys, identity_origins
+from ouzel.compiler.plan.base import Distribution, Names, Unary, by_keys, identity_origins, single
 from ouzel.compiler.plan.lifetime import Lifetime
 from ouzel.compiler.types import FloatType
 
@@ -65,7 +65,7 @@ class Ordered(Unary):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(self.partition),)
+        return (by_keys(self.partition, single("all rows are in one order, which one task keeps", "group by a key")),)
 
     def named(self, *words: str) -> str:
         """These words and the keys that a user named."""

@@ -39,6 +39,7 @@ class Project(RowWise):
         values = {name: value for name, value in self.items if name in read}
         return (substitute(predicate, values),) if all(map(is_trivial, values.values())) else None
 
+    is_one_to_one = True
     waits = (False,)
     calls_python = False
 
@@ -68,8 +69,11 @@ class Project(RowWise):
         """Its input's: only columns are others."""
         return self.input.rows_id
 
+    def expression_of(self, column: str) -> Expression:
+        return dict(self.items)[column]
+
     def definition(self, column: str) -> tuple[object, ...]:
-        return ("computed", self.input.meaning(dict(self.items)[column]))
+        return ("computed", self.input.meaning(self.expression_of(column)))
 
 
 @dataclass(frozen=True)

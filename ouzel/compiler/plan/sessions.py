@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import WEIGHTED, Changelog, Distribution, Names, by_keys
+from ouzel.compiler.plan.base import WEIGHTED, Changelog, Distribution, Names, by_keys, single
 from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.windows import AddsWindow
 
@@ -35,6 +35,7 @@ class AssignSession(AddsWindow, DropsLate):
         read = columns_of(predicate)
         return (predicate,) if read and read <= set(self.keys) else None
 
+    window_grid = None
     is_rowwise = False
     meets_other_rows = "session windows"
     closes_windows = False
@@ -42,7 +43,9 @@ class AssignSession(AddsWindow, DropsLate):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(self.keys),)
+        return (
+            by_keys(self.keys, single("sessions without PARTITION BY are all in one task", "partition them by a key")),
+        )
 
     accepts = (WEIGHTED,)
 

@@ -11,18 +11,20 @@ from ouzel.compiler.plan.base import (
     ANY,
     UNBOUNDED,
     WEIGHTED,
+    Binary,
     Changelog,
     Distribution,
+    DistributionKind,
     Names,
     Node,
-    by_keys,
+    Step,
     identity_origins,
 )
 from ouzel.compiler.types import Schema
 
 
 @dataclass(frozen=True)
-class Union(Node):
+class Union(Step):
     """UNION ALL: columns by position, names of the first input; the binder has cast both sides to one type."""
 
     branches: tuple[Node, ...]
@@ -62,6 +64,7 @@ class Union(Node):
     def _names(self, branch: Node) -> zip[tuple[str, str]]:
         return zip(self.schema.names, branch.schema.names, strict=True)
 
+    merges_streams = True
     is_rowwise = True
     joins_rows = False
     closes_windows = False
@@ -119,25 +122,15 @@ class SetKind(Enum):
 
 
 @dataclass(frozen=True)
-class SetOperation(Node):
+class SetOperation(Binary):
     """INTERSECT [ALL] and EXCEPT [ALL]: rows of the left, by how often they are in both inputs; NULL equals NULL.
 
     Both inputs have the same names and types, which is what rows are compared by. With `all` a row comes as often as the smaller of its
     two numbers says, or as their difference; without it once, or not at all.
     """
 
-    left: Node
-    right: Node
     kind: SetKind
     all: bool
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        left, right = inputs
-        return replace(self, left=left, right=right)
 
     @property
     def schema(self) -> Schema:
@@ -169,7 +162,7 @@ class SetOperation(Node):
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(self.schema.names),) * 2
+        return (Distribution(DistributionKind.KEYS, self.schema.names),) * 2
 
     waits = (False, False)
     time_column = None

@@ -34,6 +34,10 @@ class SideJoin(Join):
         scanned = [node.table for node in nodes if isinstance(node, Scan)]
         return tuple(dict.fromkeys([*scanned, *(node.called for node in nodes if isinstance(node, Served))]))
 
+    @property
+    def asks_tables(self) -> tuple[str, ...]:
+        return self.tables if self.asked else ()
+
     distribution = (ANY, OWN)
 
     @property

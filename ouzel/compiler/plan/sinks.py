@@ -15,10 +15,10 @@ from ouzel.compiler.plan.base import (
     WEIGHTED,
     Changelog,
     Distribution,
+    DistributionKind,
     Names,
     Node,
     SameColumns,
-    by_keys,
 )
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
@@ -115,6 +115,10 @@ class Sink(SameColumns):
     traits: SinkTraits = field(kw_only=True, compare=False, repr=False)
 
     @property
+    def writes_table(self) -> str:
+        return self.table
+
+    @property
     def label(self) -> str:
         key = f" by ({', '.join(self.keys)})" if self.keys else ""
         return f"Sink {self.table} ({self.connector}, {self.mode.value}{key})"
@@ -129,6 +133,7 @@ class Sink(SameColumns):
         return None
 
     is_rowwise = False
+    is_one_to_one = True
     meets_other_rows = ""
     closes_windows = False
     drops_late = False
@@ -139,7 +144,7 @@ class Sink(SameColumns):
         """Of changes, those of one key, or of one whole row, go to the same task."""
         if self.mode is SinkMode.APPEND:
             return (ANY,)
-        return (by_keys(self.keys or self.input.schema.names),)
+        return (Distribution(DistributionKind.KEYS, self.keys or self.input.schema.names),)
 
     waits = (False,)
 

@@ -31,6 +31,10 @@ class Scan(Leaf):
     def schema(self) -> Schema:
         return self.columns
 
+    @property
+    def reads_table(self) -> str:
+        return self.table
+
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         """A table that answers for bad records keeps all its columns: what is bad must not depend on the query."""
         if dict(self.options).get("bad.record", "fail") != "fail":
@@ -109,6 +113,10 @@ class Watermark(SameColumns, RowWise):
     @property
     def time_column(self) -> str | None:
         return self.column
+
+    @property
+    def declares_time(self) -> Expression:
+        return self.expression
 
     @property
     def label(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,6 +25,25 @@ SLIDES = {WindowKind.HOP: "slide", WindowKind.CUMULATE: "step"}
 """What the slide is called where it is not the size."""
 
 
+@dataclass(frozen=True)
+class WindowGrid:
+    """Windows of `size_us` that begin every `grid_us`, shifted by `offset_us`, or, of CUMULATE, end every `slide_us` up to that size.
+
+    `start` and `end` are the columns that say which one a row is in.
+    """
+
+    size_us: int
+    slide_us: int
+    grid_us: int
+    offset_us: int
+    start: str
+    end: str
+
+    def start_before(self, at_us: int) -> int:
+        """When the last window begins that begins then or before."""
+        return at_us - (at_us - self.offset_us) % self.grid_us
+
+
 class AddsWindow(Unary):
     """Base: appends `names`, the start, end and time of the window that a row's time, in `column`, lies in."""
 
@@ -43,6 +63,10 @@ class AddsWindow(Unary):
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return self.with_inputs(inputs)
+
+    @property
+    @abstractmethod
+    def window_grid(self) -> WindowGrid | None: ...
 
     waits = (True,)
     calls_python = False
@@ -74,6 +98,11 @@ class AssignWindow(AddsWindow, RowWise):
     def grid_us(self) -> int:
         """How far apart windows begin."""
         return self.size_us if self.kind is WindowKind.CUMULATE else self.slide_us
+
+    @property
+    def window_grid(self) -> WindowGrid:
+        start, end, _ = self.names
+        return WindowGrid(self.size_us, self.slide_us, self.grid_us, self.offset_us, start, end)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column},)

@@ -9,7 +9,6 @@ from ouzel.compiler.plan import (
     FinalAggregate,
     Node,
     PartialAggregate,
-    Scan,
     Union,
     keeps_rows,
     needs_routing,
@@ -46,8 +45,8 @@ def tables_before(node: Node) -> tuple[str, ...]:
     """The tables whose rows reach the node through stateless nodes only."""
     tables: list[str] = []
     for upstream in streamed(node):
-        if isinstance(upstream, Scan):
-            tables.append(upstream.table)
+        if upstream.reads_table:
+            tables.append(upstream.reads_table)
         elif not (keeps_rows(upstream) or needs_routing(upstream)):
             tables.extend(tables_before(upstream))
     return tuple(tables)

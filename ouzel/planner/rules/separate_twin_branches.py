@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 
-from ouzel.compiler.plan import Node, Union
+from ouzel.compiler.plan import Node
 from ouzel.planner.rules.align_union_branches import rename_columns
 from ouzel.planner.rules.dag import Dag
 
@@ -19,9 +19,9 @@ def separate_twin_branches(dag: Dag) -> Dag:
 
 
 def _separate(node: Node, shared: Set[int]) -> Node:
-    if isinstance(node, Union):
+    if node.merges_streams:
         names = node.schema.names
-        return Union(tuple(_apart([(branch, names) for branch in flat_branches(node)])))
+        return node.with_inputs(tuple(_apart([(branch, names) for branch in flat_branches(node)])))
     if len(node.inputs) < 2:
         return node
     return node.with_inputs(tuple(_apart([(upstream, upstream.schema.names) for upstream in node.inputs])))
@@ -36,6 +36,6 @@ def _apart(nodes: Sequence[tuple[Node, tuple[str, ...]]]) -> Iterator[Node]:
 
 def flat_branches(node: Node) -> tuple[Node, ...]:
     """What a reader of the node reads in the end: unions within unions dissolved, left to right."""
-    if not isinstance(node, Union):
+    if not node.merges_streams:
         return (node,)
-    return tuple(leaf for branch in node.branches for leaf in flat_branches(branch))
+    return tuple(leaf for branch in node.inputs for leaf in flat_branches(branch))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.plan import SideJoin, Sink, scans_in, walk
+from ouzel.compiler.plan import Sink, scans_in, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.reconcile.comparing.spelling import misspelt
@@ -27,7 +27,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
     Raises:
         QueryError: one does not.
     """
-    asked = [table for node in walk(sink) if isinstance(node, SideJoin) and node.asked for table in node.tables]
+    asked = [table for node in walk(sink) for table in node.asks_tables]
     if asked:
         raise QueryError(
             f"the rows of '{asked[0]}' were asked for one by one while the run went on, and a batch job finds what they are now: where "

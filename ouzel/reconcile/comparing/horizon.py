@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal
-from ouzel.compiler.plan import AssignWindow, Node, Sink, Watermark, scans_in, walk
+from ouzel.compiler.plan import Node, Sink, scans_in, walk
 from ouzel.reconcile.comparing.cut import EARLIEST_US, Cut
 from ouzel.reconcile.comparing.extent import WINDOW_TIME_US, Extent, extent
 from ouzel.reconcile.recording.record import RunRecord
@@ -95,9 +95,9 @@ def delays(sink: Sink) -> Mapping[str, int] | None:
     """By how many microseconds the watermark of each table lags behind event time; None if one does not by a constant."""
     found: dict[str, int] = {}
     for node in walk(sink):
-        if isinstance(node, Watermark):
-            delay = _delay(node.expression, node.column)
-            tables = {scan.table for scan in scans_in(walk(node.input))}
+        if node.declares_time is not None:
+            delay = _delay(node.declares_time, node.time_column)
+            tables = {scan.table for scan in scans_in(walk(node))}
             if delay is None or len(tables) != 1:
                 return None
             (table,) = tables
@@ -105,7 +105,7 @@ def delays(sink: Sink) -> Mapping[str, int] | None:
     return found if all(scan.table in found for scan in scans_in(walk(sink))) else None
 
 
-def _delay(expression: Expression, column: str) -> int | None:
+def _delay(expression: Expression, column: str | None) -> int | None:
     match expression:
         case Column(name=name) if name == column:
             return 0
@@ -123,8 +123,8 @@ def _reach_us(sink: Sink, found: Extent) -> int | None:
     known = all(_computes_in_time(node) for node in below.values())
     if not known or any(id(scan) not in below for scan in scans_in(walk(sink))):
         return None
-    inner = [node for key, node in below.items() if isinstance(node, AssignWindow) and key not in tops]
-    return sum(node.size_us + WINDOW_TIME_US for node in inner)
+    inner = [node.window_grid for key, node in below.items() if node.window_grid and key not in tops]
+    return sum(grid.size_us + WINDOW_TIME_US for grid in inner)
 
 
 def _computes_in_time(node: Node) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
+from typing import cast
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
@@ -41,6 +42,7 @@ from ouzel.compiler.plan import (
     Union,
     Unnest,
     Watermark,
+    WindowGrid,
     walk,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
@@ -59,6 +61,7 @@ class Role(Enum):
 
     KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
     GROUPS = "its keys tell its rows apart"
+    MATCHES = "its rows are matches of rows of both inputs that it keeps, and the keys of both tell what a lost one would have met"
     SINGLE = "a row of its input is in it once, or once for each window"
     REPEATS = "a row of its input may be in several rows"
 
@@ -78,9 +81,9 @@ ROLES: NodeTable[Role] = NodeTable(
         PartialAggregate: Refused("it compares what the query says, before any rule"),
         FinalAggregate: Refused("it compares what the query says, before any rule"),
         Union: Role.REPEATS,
-        Join: Role.REPEATS,
+        Join: Role.MATCHES,
         SetOperation: Role.REPEATS,
-        IntervalJoin: Role.REPEATS,
+        IntervalJoin: Role.MATCHES,
         SideJoin: Role.REPEATS,
         Served: Role.SINGLE,
         Over: Role.REPEATS,
@@ -239,8 +242,8 @@ def _carrying(node: Node, bounds: Mapping[str, PartBound]) -> Node:
         case _ if _role(node) is Role.KEEPS:
             return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
     given, keys = set(node.schema.names), _carried_of(node)
-    if isinstance(node, Aggregate):
-        node, needed = with_bounding_calls(node, bounds)
+    if node.groups:
+        node, needed = with_bounding_calls(node.groups, bounds)
         keys = (*keys, *needed)
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
@@ -250,14 +253,13 @@ def _carrying(node: Node, bounds: Mapping[str, PartBound]) -> Node:
 def _carried_of(node: Node) -> tuple[str, ...]:
     if node.leaves_at is not None:
         return (node.leaves_at,)
-    assert isinstance(node, Aggregate | Join)
-    return node.keys if isinstance(node, Aggregate) else _keys(node).names
+    return node.groups.keys if node.groups else _keys(cast(Join, node)).names
 
 
 def top_aggregate(sink: Sink) -> Aggregate | None:
     """The aggregate that makes the sink's rows, if only projections and filters follow it."""
-    node = _maker(sink)
-    return node if isinstance(node, Aggregate) and node.keys else None
+    groups = _maker(sink).groups
+    return groups if groups and groups.keys else None
 
 
 def top_join(sink: Sink) -> Join | None:
@@ -267,9 +269,10 @@ def top_join(sink: Sink) -> Join | None:
     have an older one. What each task reads for itself is not lost.
     """
     node = _maker(sink)
-    if not isinstance(node, Join) or isinstance(node, AsofJoin | SideJoin) or node.kind is JoinKind.ANTI:
+    if _role(node) is not Role.MATCHES:
         return None
-    return node if node.keys or not PADDED[node.kind] else None
+    join = cast(Join, node)
+    return join if join.kind is not JoinKind.ANTI and (join.keys or not PADDED[join.kind]) else None
 
 
 def _maker(sink: Sink) -> Node:
@@ -291,18 +294,8 @@ def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
 def _keys(join: Join) -> Schema:
     """The columns of a join's rows that say which task made them, and whether of a match."""
     right = () if join.kind in LEFT_ONLY else (name for _, name in join.keys)
-    names = (*(name for name, _ in join.keys), *right, *(time.column for time in _times(join)))
+    names = (*(name for name, _ in join.keys), *right, *(time.column for time in join.row_times))
     return join.schema.select(tuple(dict.fromkeys(names)))
-
-
-def _times(join: Join) -> tuple[RowTime, ...]:
-    """The event times of both rows of a match, if both have one."""
-    if join.kind in LEFT_ONLY:
-        return ()
-    if isinstance(join, IntervalJoin):
-        return join.times
-    left, right = (node.time_column for node in join.inputs)
-    return (RowTime(left), RowTime(right)) if left and right else ()
 
 
 def _trace_join(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
@@ -310,49 +303,41 @@ def _trace_join(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
     matched = tuple(pair[number] for pair in join.keys for number in PADDED[join.kind])
     made_of = {name: _origin(top, inner) for inner, name in names.items()}
     if None in made_of.values():
-        return Joined(matched, (), _times(join))
+        return Joined(matched, (), join.row_times)
     inputs = [frozenset(node.schema.names) for node in join.inputs]
     sides = [tuple(name for name, origin in made_of.items() if origin in inputs[side]) for side in (0, 1)]
     padded = tuple(Padded(sides[side], sides[1 - side]) for side in PADDED[join.kind] if all(sides))
-    return Joined(matched, padded, _times(join))
+    return Joined(matched, padded, join.row_times)
 
 
 def _origin(node: Node, name: str) -> str | None:
     """The column of the top join that a column is, as it is; None if it is computed."""
-    match node:
-        case Project():
-            value = dict(node.items)[name]
-            return _origin(node.input, value.name) if isinstance(value, Column) else None
-        case _ if _role(node) is Role.KEEPS:
-            return _origin(node.inputs[0], node.origins[name][1]) if name in node.origins else None
-    return name
+    if _role(node) is not Role.KEEPS:
+        return name
+    value = node.expression_of(name)
+    return _origin(node.inputs[0], value.name) if isinstance(value, Column) else None
 
 
 def _is_single(node: Node) -> bool:
     """Whether nothing below multiplies rows, except into the windows that a row lies in."""
-    return not any(_role(below) in (Role.GROUPS, Role.REPEATS) for below in walk(node))
+    return not any(_role(below) in (Role.GROUPS, Role.MATCHES, Role.REPEATS) for below in walk(node))
 
 
 def _trace(node: Node, name: str) -> frozenset[str]:
     """The aggregate's columns that a column is computed from."""
-    match node:
-        case Project():
-            parts = (_trace(node.input, part) for part in columns_of(dict(node.items)[name]))
-            return frozenset[str]().union(*parts)
-        case _ if _role(node) is Role.KEEPS:
-            return _trace(node.inputs[0], node.origins[name][1]) if name in node.origins else frozenset()
-    return frozenset({name})
+    if _role(node) is not Role.KEEPS:
+        return frozenset({name})
+    value = node.expression_of(name)
+    read = columns_of(value) if value is not None else ()
+    return frozenset[str]().union(*(_trace(node.inputs[0], part) for part in read))
 
 
 def _direction(node: Node, name: str) -> Direction:
-    match node:
-        case Project():
-            value = _uncast(dict(node.items)[name])
-            return _direction(node.input, value.name) if isinstance(value, Column) else Direction.FREE
-        case _ if _role(node) is Role.KEEPS:
-            return _direction(node.inputs[0], node.origins[name][1]) if name in node.origins else Direction.FREE
-    assert isinstance(node, Aggregate)
-    return next((_moves(call) for call in node.calls if call.name == name), Direction.FREE)
+    if _role(node) is Role.KEEPS:
+        value = _uncast(node.expression_of(name))
+        return _direction(node.inputs[0], value.name) if isinstance(value, Column) else Direction.FREE
+    calls = node.groups.calls if node.groups else ()
+    return next((_moves(call) for call in calls if call.name == name), Direction.FREE)
 
 
 def _moves(call: AggregateCall) -> Direction:
@@ -367,7 +352,7 @@ def _moves(call: AggregateCall) -> Direction:
     return by_function.get(call.function, Direction.FREE)
 
 
-def _uncast(value: Expression) -> Expression:
+def _uncast(value: Expression | None) -> Expression | None:
     """The expression without casts that keep the order; a cast to text does not, for '9' is more than '10'."""
     while isinstance(value, Cast) and not isinstance(value.type, VarcharType | BooleanType):
         value = value.operand
@@ -385,18 +370,20 @@ def _is_time(columns: Schema, name: str) -> bool:
 
 
 def _window_us(aggregate: Aggregate) -> int:
-    if aggregate.window is None:
-        return 0
-    return next((node.size_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+    return next((grid.size_us for grid in _grids(aggregate)), 0) if aggregate.window else 0
 
 
 def _copies(aggregate: Aggregate) -> int:
-    spans = ((node.size_us, node.slide_us) for node in walk(aggregate) if isinstance(node, AssignWindow))
-    return max((-(-size_us // slide_us) for size_us, slide_us in spans if slide_us), default=1)
+    return max((-(-grid.size_us // grid.slide_us) for grid in _grids(aggregate) if grid.slide_us), default=1)
 
 
 def _step(aggregate: Aggregate) -> int:
-    return next((node.slide_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+    return next((grid.slide_us for grid in _grids(aggregate)), 0)
+
+
+def _grids(aggregate: Aggregate) -> Iterator[WindowGrid]:
+    """The windows that its rows have been put into, the last ones first."""
+    return (node.window_grid for node in walk(aggregate) if node.window_grid)
 
 
 def _step_of(columns: Schema, time: str | None, step_us: int) -> int:

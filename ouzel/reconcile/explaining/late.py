@@ -17,8 +17,6 @@ from ouzel.compiler.plan import (
     Aggregate,
     Emit,
     EmitRule,
-    FinalAggregate,
-    Join,
     LateRows,
     Node,
     Program,
@@ -121,8 +119,10 @@ def _dropper(
 ) -> Dropper:  # fmt: skip
     from pyspark.sql import functions as F
 
-    combined = isinstance(made, FinalAggregate)
-    aggregate = made.aggregate if isinstance(made, FinalAggregate) else _reader(made, port)
+    combined = (
+        made.groups is not None and made.groups is not made
+    )  # it gives the aggregate's result and is another node
+    aggregate = _reader(made, port)
     mine = F.get_json_object("value", f"$['{COMPONENT}']") == component
     if port is not None:
         mine &= F.get_json_object("value", f"$['{INPUT}']") == str(port)
@@ -135,8 +135,8 @@ def _dropper(
 
 def _reader(node: Node, port: int | None) -> Aggregate:
     """The aggregate that stands for what reads the dropped rows: itself, or for a join one that groups by all columns of the input."""
-    if isinstance(node, Aggregate):
-        return node
+    if node.groups:
+        return node.groups
     below = node.inputs[port or 0]
     return Aggregate(below, below.schema.names, (), Emit(EmitRule.CHANGES))
 
@@ -158,15 +158,15 @@ def find_maker(program: Program, topology: Topology, sink: Sink) -> tuple[str, t
     return "", ()
 
 
-def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Join]]:
+def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Node]]:
     """Each join of the query with the component that it is the head of."""
     made = [
         (part.name, node, node is part.chain[0])
         for part in topology.components
         for node in part.chain
-        if isinstance(node, Join) and keeps_rows(node)
+        if node.joins_rows and keeps_rows(node)
     ]
-    nodes = [node for node in Dag(program.sinks).nodes() if isinstance(node, Join) and keeps_rows(node)]
+    nodes = [node for node in Dag(program.sinks).nodes() if node.joins_rows and keeps_rows(node)]
     return ((name, join, node) for (name, join, first), node in zip(made, nodes, strict=True) if first)
 
 
@@ -176,7 +176,7 @@ def _dropping(*sinks: Sink) -> list[Node]:
 
 def _may_drop(node: Node) -> bool:
     """Whether the node drops late rows, or is an aggregate, which may make a sink's rows though it drops none."""
-    return node.drops_late or isinstance(node, Aggregate | FinalAggregate)
+    return node.drops_late or node.groups is not None
 
 
 def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
@@ -187,7 +187,7 @@ def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
 def can_exclude(found: Sequence[Dropper], sink: Sink) -> bool:
     """Whether the batch job can be asked for an answer that knows of late rows: without them, or of a table of them."""
     return any(dropper.exact for dropper in found) or (
-        bool(found) and any(isinstance(node, LateRows) for node in Dag((sink,)).nodes())
+        bool(found) and any(node.reads_late for node in Dag((sink,)).nodes())
     )
 
 

@@ -131,9 +131,9 @@ def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
     ]
     return [
         Edges(
-            tuple(reader for reader in found if not isinstance(nodes[reader], LateRows)),
+            tuple(reader for reader in found if not nodes[reader].reads_late),
             tuple(stream for writer, stream in streams if writer == place),
-            tuple(reader for reader in found if isinstance(nodes[reader], LateRows)),
+            tuple(reader for reader in found if nodes[reader].reads_late),
         )
         for place, found in enumerate(readers)
     ]
@@ -144,9 +144,9 @@ def _replaceable(nodes: Sequence[Node], keys: Sequence[str]) -> int:
     names = frozenset(keys)
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
-        if isinstance(node, Aggregate | FinalAggregate):
+        if node.groups:
             return place if names in node.unique_keys else -1
-        below = names_below(node, names) if isinstance(node, Project | Sink) else None
+        below = names_below(node, names) if node.is_one_to_one else None
         if below is None:
             return -1
         names = below

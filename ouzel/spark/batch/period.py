@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from typing import TypeVar, cast
+from typing import cast
 
 from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, scans_in, walk
+from ouzel.compiler.plan import Filter, Node, Program, Scan, Sink, WindowGrid, scans_in, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
 from ouzel.connectors import reads_of
 from ouzel.connectors.options import timestamp_us
@@ -18,7 +18,6 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.rules.dag import Dag, with_inputs
 
 EPOCH = datetime(1970, 1, 1)
-N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True)
@@ -87,27 +86,28 @@ def program_within(program: Program, period: Period) -> Program:
             instead="leave them out, and say in a WHERE which rows of the answer to keep",
         )
     wanted = _find_wanted(program, period)
-    marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in scans_in(walk(mark))}
+    nodes = list(Dag(program.sinks).nodes())
+    times = {id(scan): mark.time_column for mark in nodes if mark.declares_time for scan in scans_in(walk(mark))}
+    tables = {id(scan): _cut(scan, _widest(wanted[id(scan)]), times.get(id(scan))) for scan in scans_in(nodes)}
     made: dict[tuple[int, Period], Node] = {}
-    for node in Dag(program.sinks).nodes():
-        table = _cut(node, _widest(wanted[id(node)]), marked.get(id(node))) if isinstance(node, Scan) else None
+    for node in nodes:
         for part in wanted[id(node)]:
             inputs = tuple(made[id(below), _needed(node, part)] for below in node.inputs)
-            made[id(node), part] = table or _within(with_inputs(node, inputs), part)
+            made[id(node), part] = tables.get(id(node)) or _within(with_inputs(node, inputs), part)
     return replace(program, sinks=tuple(cast(Sink, made[id(sink), period]) for sink in program.sinks))
 
 
 def _within(node: Node, part: Period) -> Node:
     """The node over no more than that part: of a shared one each reader has its own, as a window reads more than others do."""
-    if isinstance(node, AssignWindow):
-        return _reaching_into(node, part)
-    return between(node, node.column, part) if isinstance(node, Watermark) else node
+    if node.window_grid:
+        return _reaching_into(node, node.window_grid, part)
+    return between(node, node.time_column, part) if node.declares_time and node.time_column else node
 
 
 def widen_period(program: Program, period: Period) -> Period:
     """What is read of the tables, so that each window that reaches into the period has all its rows."""
     wanted = _find_wanted(program, period)
-    return reduce(_both, (_widest(wanted[id(scan)]) for scan in _nodes(program, Scan)), period)
+    return reduce(_both, (_widest(wanted[id(scan)]) for scan in scans_in(Dag(program.sinks).nodes())), period)
 
 
 def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ...]]:
@@ -121,7 +121,7 @@ def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ..
 
 def _needed(node: Node, part: Period) -> Period:
     """What a node reads of its inputs to give that part."""
-    return _of_windows(node, part) if isinstance(node, AssignWindow) else part
+    return _of_windows(node.window_grid, part) if node.window_grid else part
 
 
 def _widest(parts: Sequence[Period]) -> Period:
@@ -134,26 +134,20 @@ def _both(one: Period, other: Period) -> Period:
     return Period(begin, None if one.to_us is None or other.to_us is None else max(one.to_us, other.to_us))
 
 
-def _of_windows(node: AssignWindow, period: Period) -> Period:
+def _of_windows(grid: WindowGrid, period: Period) -> Period:
     """From the beginning of the first window that reaches into the period to the end of the last."""
     begin, end = period.from_us, period.to_us
     if begin is not None:
-        begin = min(begin, _start_before(node, begin - node.size_us) + node.grid_us)
+        begin = min(begin, grid.start_before(begin - grid.size_us) + grid.grid_us)
     if end is not None:
-        end = max(end, _start_before(node, end - 1) + node.size_us)
+        end = max(end, grid.start_before(end - 1) + grid.size_us)
     return Period(begin, end)
 
 
-def _start_before(node: AssignWindow, at_us: int) -> int:
-    """When the last window begins that begins then or before."""
-    return at_us - (at_us - node.offset_us) % node.grid_us
-
-
-def _reaching_into(node: AssignWindow, period: Period) -> Node:
-    """Its windows that have some time in common with the period."""
-    start, end, _ = node.names
+def _reaching_into(node: Node, grid: WindowGrid, period: Period) -> Node:
+    """The node's windows that have some time in common with the period."""
     after = None if period.from_us is None else period.from_us + 1
-    return between(between(node, end, Period(after)), start, Period(None, period.to_us))
+    return between(between(node, grid.end, Period(after)), grid.start, Period(None, period.to_us))
 
 
 def between(node: Node, name: str, period: Period) -> Node:
@@ -171,25 +165,22 @@ def _literal(at_us: int, kind: DataType) -> datetime:
     return moment.replace(tzinfo=UTC) if kind == TIMESTAMP_LTZ else moment
 
 
-def _cut(scan: Scan, period: Period, mark: Watermark | None) -> Scan:
-    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time.
+def _cut(scan: Scan, period: Period, time: str | None) -> Scan:
+    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time,
+    in the column `time`.
 
     A row of constants belongs to every part of time.
     """
     if scan.traits == GIVEN_ROWS:
         return scan
     reads = reads_of(scan.connector, scan.table)
-    if mark is None and reads.between is None:
+    if time is None and reads.between is None:
         raise NotSupported(
             f"table '{scan.table}' has no event time, so that --from and --to mean nothing for it",
             instead="declare one with WATERMARK FOR, or say with --offsets what to read",
         )
-    if reads.between is None or (mark is not None and dict(scan.metadata).get(mark.column) != reads.record_time):
+    if reads.between is None or (time is not None and dict(scan.metadata).get(time) != reads.record_time):
         return scan
     first, last = (None if at is None else moment_text(at) for at in (period.from_us, period.to_us))
-    options = reads.between(dict(scan.options), first, last if mark is None else None)
+    options = reads.between(dict(scan.options), first, last if time is None else None)
     return replace(scan, options=tuple(options.items()))
-
-
-def _nodes(program: Program, kind: type[N]) -> list[N]:
-    return [node for node in Dag(program.sinks).nodes() if isinstance(node, kind)]

@@ -135,8 +135,8 @@ def _name(statements: Iterable[JobStatement]) -> None:
 
 def _choose_name(statement: JobStatement) -> str:
     last = statement.nodes[-1]
-    if isinstance(last, Sink | Scan):
-        return identifier(last.table)
+    if table := last.reads_table or last.writes_table:
+        return identifier(table)
     words = re.sub(r"\W", "_", _describe(statement), flags=re.ASCII)
     return words if is_identifier(words) else f"frame_{words}"
 

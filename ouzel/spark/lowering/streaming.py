@@ -10,13 +10,13 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import Aggregate, ApplyPython, Join, Node, Over, Program, Sink, TopN, walk
+from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.statements import write_statements
-from ouzel.spark.lowering.streaming_nodes import lower_streaming
+from ouzel.spark.lowering.streaming_nodes import STREAMING, lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
     aggregates,
     as_streams,
@@ -75,11 +75,11 @@ def streaming_queries(program: Program, directory: Path, name: str) -> tuple[Str
 def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut."""
     dag = batch_plan(program)
-    for node in dag.nodes():
-        if isinstance(node, Join | Over | TopN):
+    for node in dag.streams():
+        if not node.declares_time:  # `in_time` and `out_of_time` replace it
             _refuse_by_place(node)  # before the modes below refuse what follows from it
         _refuse_timed_python(node)
-        if isinstance(node, Aggregate) and node.emit.lateness_us:
+        if node.groups and node.groups.emit.lateness_us:
             raise NotSupported(
                 "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
                 instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
@@ -106,7 +106,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
 def _refuse_by_place(node: Node) -> None:
     """Refuse what has no streaming form, with the line where a program in Python has it."""
     try:
-        lower_streaming(node, {})
+        STREAMING[type(node)]
     except NotSupported as error:
         where = f" (at {node.written.place})" if node.written.place else ""
         raise NotSupported(f"{error.problem}{where}", instead=error.instead) from None
@@ -116,11 +116,13 @@ def _refuse_timed_python(node: Node) -> None:
     """Spark forgets which column is the event time where Python makes new rows."""
     if not node.closes_windows:
         return
-    step = next((below.steps[-1] for below in walk(node) if isinstance(below, ApplyPython)), None)
-    if step is not None:
+    python = [below for below in walk(node) if below.calls_python]
+    if python:
+        step = next((below.steps[-1] for below in python if isinstance(below, ApplyPython)), None)
+        example = f", as {step.called} at {step.place}" if step else ""
         raise NotSupported(
-            "Structured Streaming cannot take functions of Python below a window that closes, as "
-            f"{step.called} at {step.place}: it forgets the event time there",
+            f"Structured Streaming cannot take functions of Python below a window that closes{example}: "
+            "it forgets the event time there",
             instead="run it as a topology, or as a batch job",
         )
 

@@ -20,6 +20,7 @@ from ouzel.compiler.plan import (
     Sink,
     Union,
     Watermark,
+    scans_in,
     walk,
 )
 from ouzel.compiler.plan.aggregates import is_distinct, row_of
@@ -48,7 +49,7 @@ ROWS = "$rows"
 def in_time(dag: Dag) -> Dag:
     """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
     windowed = [node for node in dag.nodes() if node.closes_windows]
-    waited = {id(node) for top in windowed for node in walk(top) if isinstance(node, Watermark)}
+    waited = {id(node) for top in windowed for node in walk(top) if node.declares_time}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
     inner = {id(node) for top in aggregates(dag) for node in walk(top) if node is not top}
 
@@ -81,7 +82,7 @@ def _with_end(node: Project) -> Project:
 
 def out_of_time(dag: Dag) -> Dag:
     """The plan without event time: nothing of it closes."""
-    return dag.rebuilt(lambda node, inputs: inputs[0] if isinstance(node, Watermark) else with_inputs(node, inputs))
+    return dag.rebuilt(lambda node, inputs: inputs[0] if node.declares_time else with_inputs(node, inputs))
 
 
 def as_streams(dag: Dag, appends: bool) -> Dag:
@@ -141,7 +142,7 @@ def _argument(node: Aggregate, call: AggregateCall) -> DataType:
 
 def aggregates(dag: Dag) -> list[Aggregate]:
     """The plan's aggregates, inputs before their readers."""
-    return [node for node in dag.nodes() if isinstance(node, Aggregate)]
+    return [node.groups for node in dag.nodes() if node.groups]
 
 
 def with_ends(dag: Dag) -> Dag:
@@ -229,16 +230,16 @@ def _rename(branch: int, call: AggregateCall) -> AggregateCall:
 
 def find_kept_keys(sink: Sink) -> tuple[str, ...] | None:
     """What the sink calls the keys of its aggregate, if there is but one and only projections that keep them come after it."""
-    projects: list[Project] = []
+    above: list[Node] = []
     node = sink.input
-    while isinstance(node, Project):
-        projects.append(node)
-        node = node.input
-    if not isinstance(node, Aggregate) or len(aggregates(Dag((sink,)))) > 1:
+    while node.is_one_to_one:
+        above.append(node)
+        (node,) = node.inputs
+    if not node.groups or len(aggregates(Dag((sink,)))) > 1:
         return None
-    keys = node.keys
-    for project in reversed(projects):
-        kept = {value.name: name for name, value in project.items if isinstance(value, Column)}
+    keys = node.groups.keys
+    for reader in reversed(above):
+        kept = {column: name for name, (_, column) in reader.origins.items()}
         if not kept.keys() >= set(keys):
             return None
         keys = tuple(kept[key] for key in keys)
@@ -268,6 +269,6 @@ def check_one_mode(dag: Dag) -> None:
 def _reads_rows(node: Node, lowest: Set[int]) -> bool:
     if id(node) in lowest:
         return False
-    if isinstance(node, Scan):
-        return node.traits != GIVEN_ROWS
+    if not node.inputs:
+        return any(scan.traits != GIVEN_ROWS for scan in scans_in((node,)))
     return any(_reads_rows(upstream, lowest) for upstream in node.inputs)

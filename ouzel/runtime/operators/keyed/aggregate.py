@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, AssignWindow, EmitRule, walk
+from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, EmitRule, walk
 from ouzel.compiler.types import BIGINT
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.planner.rules.share_panes import PANE
@@ -83,7 +83,7 @@ def _closing(aggregate: Aggregate) -> tuple[str, int] | None:
         return None
     if aggregate.window[1] != PANE:
         return aggregate.window[1], aggregate.emit.lateness_us
-    size_us = next(node.size_us for node in walk(aggregate.input) if isinstance(node, AssignWindow))
+    size_us = next(node.window_grid.size_us for node in walk(aggregate.input) if node.window_grid)
     return PANE, size_us + aggregate.emit.lateness_us
 
 
