@@ -263,10 +263,10 @@ def test_parallelism_hints_that_cannot_be_followed() -> None:
         plan(hinted(program(word_count()), lines=0))
     with pytest.raises(QueryError, match="an aggregate without GROUP BY is one row"):
         plan(hinted(program(count_by(words())), count_all=2))
-    with pytest.raises(QueryError, match="only in one task; leave the hint out$"):
+    with pytest.raises(QueryError, match=r"only in one task; leave the hint out$"):
         plan(hinted(program(Gather(words(), 1_000)), gather=2))
     sessions = AssignSession(scan("t", ts=TIMESTAMP), (), "ts", 1_000_000, False)
-    with pytest.raises(QueryError, match="are all in one task; leave the hint out, or partition them by a key$"):
+    with pytest.raises(QueryError, match=r"are all in one task; leave the hint out, or partition them by a key$"):
         plan(hinted(program(sessions), session=2))
 
 
