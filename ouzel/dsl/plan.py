@@ -213,7 +213,7 @@ class Builder:
         below, given_by = self._below(producer.below), producer.below.record
         kind, monoid = given_by.columns[1].type, in_classes(producer.monoid, given_by.hints[1])
         signature = monoid.signature(kind)
-        if below.retracts and not monoid.aggregate(kind).takes_back:
+        if below.retracts and not monoid.aggregate(kind).state.takes_back:
             raise NotSupported(
                 f"the sum at {producer.place}: {type(monoid).__name__} cannot take back what it has added, and the values change",
                 instead="add up values that are only added, or take a monoid with an inverse",

@@ -14,7 +14,7 @@ and `aggregate(type)` gives the row of the registry of aggregates that computes 
 
     plan.Aggregate(rows, ("route",), (monoid.Mean().call("delay", "value", DOUBLE),), emit)
 
-Whether rows that change may be added up is what that row says, `aggregate(type).takes_back`. A group takes back what it has added by
+Whether rows that change may be added up is what that row says, `aggregate(type).state.takes_back`. A group takes back what it has added by
 its `inverse`. MIN and MAX are no groups, and keep all values where rows can be taken back. What can do neither is refused over such rows
 when the query is planned.
 

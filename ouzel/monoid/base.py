@@ -58,7 +58,7 @@ class Monoid(ABC, Generic[V, T, R]):
 
     @abstractmethod
     def aggregate(self, value_type: DataType) -> AggregateFunction:
-        """The aggregate that adds up a column of this type; its `takes_back` says whether rows that change may be added up.
+        """The aggregate that adds up a column of this type; its `state.takes_back` says whether rows that change may be added up.
 
         Raises:
             QueryError: values of this type have no such total.

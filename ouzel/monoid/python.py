@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns
+from ouzel.compiler.functions.aggregate_function import (
+    AggregateFunction,
+    AggregateTypeRule,
+    CallForm,
+    Columns,
+    GroupState,
+    SparkForm,
+)
 from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.records import Hint, type_of
 from ouzel.compiler.types import BYTES, DataType
@@ -47,9 +54,8 @@ class InPython(Monoid[V, T, R]):
         """The aggregate under this name."""
         return AggregateFunction(
             name, resolve, takes, (self.__doc__ or "").split("\n")[0], f"{name.upper()}(value)",
-            _state, "python total", _no_spark,
-            variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False,
-            over=False, python=self,
+            GroupState(_state, "python total", "python", self.inverse is not None, self.inverse is not None, self),
+            SparkForm(_no_spark), counts=False, call=CallForm(over=False),
         )  # fmt: skip
 
     def signature(self, value_type: DataType) -> AggregateSignature:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns, by_spark
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns, GroupState, SparkForm, by_spark
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DataType, IntegerType
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
@@ -27,9 +27,8 @@ XOR = AggregateFunction(
     "a whole number",
     "the exclusive or of all values",
     "TOY_XOR(value)",
-    _state,
-    "tests.extending.toy_aggregate:Xor",
-    by_spark("bit_xor"),
+    GroupState(_state, "tests.extending.toy_aggregate:Xor"),
+    SparkForm(by_spark("bit_xor")),
     counts=False,
 )
 

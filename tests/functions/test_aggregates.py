@@ -24,7 +24,8 @@ def test_what_counts_is_never_null() -> None:
 def test_an_aggregate_that_nothing_computes_is_refused(
     monkeypatch: pytest.MonkeyPatch, like: str, retracting: bool
 ) -> None:
-    toy = replace(aggregates._BY_NAME[like], name="stddev_pop", variant="spread")
+    known = aggregates._BY_NAME[like]
+    toy = replace(known, name="stddev_pop", state=replace(known.state, variant="spread"))
     monkeypatch.setitem(aggregates._BY_NAME, toy.name, toy)
     source = nodes.table(retracting, v=BIGINT)
     node = nodes.group(source, [], nodes.call("stddev_pop", source, "v", "spread"))

@@ -62,7 +62,7 @@ FEW: dict[str, DataType] = {"whole": BIGINT, "float": DOUBLE, "text": VARCHAR, "
 """What is gathered as it is whatever its type is tried of these."""
 
 COLUMNS: dict[str, DataType] = {KEY: BIGINT, SOMETIMES: BOOLEAN, NEVER: BOOLEAN, **KINDS, **PAIRS, **FEW}
-OF_PAIRS = tuple(function.name for function in STATISTICS if function.values == 2)
+OF_PAIRS = tuple(function.name for function in STATISTICS if function.call.values == 2)
 
 PLAIN, MIXED = (ValueOrder(),), (ValueOrder(True, False), ValueOrder())
 DESCENDING, ASCENDING = (ValueOrder(True, True), ValueOrder(True, True)), (ValueOrder(), ValueOrder())
@@ -117,23 +117,23 @@ def calls() -> Iterator[AggregateCall]:
 def _several(function: AggregateFunction) -> Iterator[AggregateCall]:
     """Calls of an aggregate of several values, or of values in an order."""
     constants = {"separator": "; ", "fraction": 0.3}
-    given = tuple(constants.get(constant.name, constant.default) for constant in function.constants)
-    if function.values == 2:
+    given = tuple(constants.get(constant.name, constant.default) for constant in function.call.constants)
+    if function.call.values == 2:
         made = _spelled(function.name, "numbers" if function.name in OF_PAIRS else "keyed")
-        refused = function.distinct and function.spark_distinct is function.sql_distinct is None
+        refused = function.call.distinct and function.spark.distinct is function.spark.sql_distinct is None
         yield from (call for call in made if not (call.distinct and refused))
         return
-    if function.order in (CallOrder.VALUES, CallOrder.NEEDED):
+    if function.call.order in (CallOrder.VALUES, CallOrder.NEEDED):
         for way, orders in {"mixed": MIXED, "down": DESCENDING, "up": ASCENDING}.items():
             (made, *_) = _spelled(function.name, "ordered", VARCHAR)
             yield replace(made, name=f"{made.name}_{way}", parameters=(orders, *given))
-    if function.order is CallOrder.NEEDED:
+    if function.call.order is CallOrder.NEEDED:
         return
-    if not function.needed:
+    if not function.call.needed:
         yield from (replace(made, parameters=(PLAIN,)) for made in _spelled(function.name, "kept", VARCHAR))
         return
-    parameters = () if function.order is CallOrder.NONE else (PLAIN, *given)
-    if not function.distinct:  # what it makes of each type matters
+    parameters = () if function.call.order is CallOrder.NONE else (PLAIN, *given)
+    if not function.call.distinct:  # what it makes of each type matters
         every = [name for name, kind in KINDS.items() if name.startswith("v") and _takes(function.name, kind)]
         yield from (replace(next(_spelled(function.name, name)), parameters=given) for name in every)
         return
@@ -142,7 +142,7 @@ def _several(function: AggregateFunction) -> Iterator[AggregateCall]:
         if _takes(function.name, kind):
             yield from (replace(made, parameters=parameters) for made in _spelled(function.name, name))
             (made, *_) = _spelled(function.name, name)
-            if function.order is CallOrder.VALUE:
+            if function.call.order is CallOrder.VALUE:
                 yield replace(made, name=f"{made.name}_down", parameters=((ValueOrder(True, True),), *given))
 
 

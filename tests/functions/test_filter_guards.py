@@ -69,8 +69,8 @@ class Filtered:
 def _forms(function: AggregateFunction) -> Iterator[str]:
     """The calls of an aggregate, with `{0}` for the value that can fail."""
     name = function.name.upper()
-    given = [GIVEN[constant.name] for constant in function.constants if constant.name in GIVEN]
-    match function.order:
+    given = [GIVEN[constant.name] for constant in function.call.constants if constant.name in GIVEN]
+    match function.call.order:
         case CallOrder.VALUE if function.name.startswith("percentile"):
             yield f"{name}({', '.join(given)}) WITHIN GROUP (ORDER BY {{0}})"
             return
@@ -79,12 +79,12 @@ def _forms(function: AggregateFunction) -> Iterator[str]:
             yield f"{name}({', '.join(['{0}', *given])} ORDER BY id)"
             yield f"{name}({', '.join([key, *given])} ORDER BY {{0}}, id)"
             return
-    if function.values == 2:
+    if function.call.values == 2:
         yield f"{name}({{0}}, id)"
         yield f"{name}(id, {{0}})"
         return
     yield f"{name}({', '.join(['{0}', *given])})"
-    if function.distinct:
+    if function.call.distinct:
         yield f"{name}(DISTINCT {', '.join(['{0}', *given])})"
 
 
@@ -105,7 +105,7 @@ def calls() -> tuple[Filtered, ...]:
         kinds = (form.replace("{0}", kind) for kind in KINDS)
         takes = next((call for call in kinds if _compiles(call)), None)
         if takes:
-            over = function.over and "DISTINCT" not in form
+            over = function.call.over and "DISTINCT" not in form
             made.append(Filtered(function.name, takes, condition, over))
     made += [
         Filtered(call.partition("(")[0].lower(), call, "v <> 0", call.startswith(("SUM", "MAX"))) for call in INSIDE

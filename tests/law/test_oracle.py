@@ -13,7 +13,7 @@ from tests.law.cases import CASES, compiled
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
-DISTINCT_IS_NOTHING = {function.name for function in AGGREGATES if not function.distinct}
+DISTINCT_IS_NOTHING = {function.name for function in AGGREGATES if not function.call.distinct}
 DISTINCT_IS_REFUSED = {"regr_avgx", "regr_avgy", "regr_sxx", "regr_syy"}
 """Spark means something else by it."""
 EMPTY_ON_PURPOSE = {

@@ -115,7 +115,7 @@ def test_a_monoid_keeps_its_laws(case: tuple[Monoid[Any, Any, Any], DataType, li
 def test_the_topology_gives_what_python_gives(case: tuple[Monoid[Any, Any, Any], DataType, list[Any]]) -> None:
     """At any batching, at once or in two steps, and where rows can go, after some have gone."""
     made, kind, values = case
-    takes_back = made.aggregate(kind).takes_back
+    takes_back = made.aggregate(kind).state.takes_back
     for seed in seeds():
         dice = Random(seed)
         rows = [(dice.randrange(3), dice.choice(values)) for _ in range(30)]
@@ -215,7 +215,7 @@ def test_what_cannot_be_is_refused_with_a_way_out() -> None:
         joined.aggregate(VARCHAR)
     with pytest.raises(QueryError, match="top_k takes no MAP"):
         monoid.TopK(3).aggregate(MapType(VARCHAR, BIGINT))
-    assert not LONGEST.aggregate(VARCHAR).takes_back
+    assert not LONGEST.aggregate(VARCHAR).state.takes_back
     with pytest.raises(NotSupported, match="joined depends on the order of its values"):
         monoid.as_function(joined)
     with pytest.raises(QueryError, match=r"SQL has an aggregate for Sum\(\) already; call it by its name"):

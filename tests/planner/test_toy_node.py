@@ -20,7 +20,6 @@ from ouzel.compiler.plan import (
     Changelog,
     Distribution,
     Filter,
-    Node,
     Program,
     SameColumns,
     Scan,
@@ -61,9 +60,6 @@ class FirstByKey(SameColumns):
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | {self.key},)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,) if columns_of(predicate) == {self.key} else None
@@ -155,9 +151,6 @@ class Known(Binary):
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | {self.key}, frozenset({self.key}))
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate, predicate if columns_of(predicate) == {self.key} else None)

@@ -61,44 +61,92 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class AggregateFunction:
-    """One aggregate, complete: its types, its state and what keeps it, and its Spark form.
+class CallForm:
+    """How a call of an aggregate looks, and how its values are read; the defaults are those of NAME([DISTINCT] value).
 
-    An aggregate reads one column. One of several values, or of values in an order, reads a ROW of them: first the sort keys, then the
-    values; the ROW is NULL, and skipped, where one of `needed` is.
-
-    What is not said is refused, never guessed: an aggregate takes no rows back, merges no partial aggregates of such rows, and has no
-    single value in SQL unless its entry says so. DISTINCT makes a difference unless the entry denies it.
-
-    Args:
-        name: canonical name, lower case.
-        resolve: argument type -> (parameter, result), or None when it does not take this type.
-        takes: the types it takes, in words for the error.
-        doc: one line.
-        usage: how a call looks.
-        state: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
-        accumulators: what folds rows in, merges partial aggregates and gives the result: a name in ACCUMULATORS of the runtime
-            (`operators/keyed/makers.py`); of another package the import path of such a function.
-        spark: text of the argument as a PySpark Column, then the call's parameters -> text of the call.
-        alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
-        variant: which of the results that its accumulators can give; its name where the entry does not say.
-        takes_back: rows can be taken back; where they may be and this is false, the query is refused.
-        merges_changes: partial aggregates of rows that are taken back can be merged.
-        counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
-        distinct: whether DISTINCT makes a difference.
-        spark_distinct: the same as `spark` for distinct values; None if only SQL says it.
-        streams: Spark computes it in a stream.
-        aliases: other names SQL may use.
+    Attributes:
         values: how many values a call takes; `resolve` is asked of a ROW of several.
         places: the order of those values in the ROW, if it is not the one in which they are written.
         needed: which of the values must not be NULL for a row to count.
         order: what ORDER BY inside the call is.
-        constants: what a call is given behind its values, or before them where `order` is the value.
         by_time: where the call has no order, it is that of event time.
-        python: the monoid that computes it, where its accumulators ask for one.
+        constants: what a call is given behind its values, or before them where `order` is the value.
+        distinct: whether DISTINCT makes a difference.
         over: a window may call it with OVER.
         keeps_values: it gives values back of which equal ones are kept as one, so -0.0 is read as 0.0.
+    """
+
+    values: int = 1
+    places: tuple[int, ...] = ()
+    needed: tuple[int, ...] = (0,)
+    order: CallOrder = CallOrder.NONE
+    by_time: bool = False
+    constants: tuple[Constant, ...] = ()
+    distinct: bool = True
+    over: bool = True
+    keeps_values: bool = False
+
+
+@dataclass(frozen=True)
+class GroupState:
+    """What is kept of a group's values, and what keeps it; the defaults refuse.
+
+    Attributes:
+        columns: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
+        accumulators: what folds rows in, merges partial aggregates and gives the result: a name in ACCUMULATORS of the runtime
+            (`operators/keyed/makers.py`); of another package the import path of such a function.
+        variant: which of the results that the accumulators can give; empty for the one that is called as the aggregate is.
+        takes_back: rows can be taken back; where they may be and this is false, the query is refused.
+        merges_changes: partial aggregates of rows that are taken back can be merged.
+        python: the monoid that computes it, where its accumulators ask for one.
+    """
+
+    columns: Callable[[DataType | None, DataType, bool], Columns]
+    accumulators: str
+    variant: str = ""
+    takes_back: bool = False
+    merges_changes: bool = False
+    python: object | None = None
+
+
+@dataclass(frozen=True)
+class SparkForm:
+    """What an aggregate is in Spark.
+
+    Attributes:
+        call: text of the argument as a PySpark Column, then the call's parameters -> text of the call.
+        distinct: the same for distinct values; None if only SQL says it.
         sql_distinct: SQL of a call of distinct values, from that of the argument and the parameters; None if it is NAME(DISTINCT value).
+        alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
+    """
+
+    call: Callable[..., str]
+    distinct: Callable[..., str] | None = None
+    sql_distinct: Callable[..., str] | None = None
+    alone: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """One aggregate, complete: its types, how it is called, its state and what keeps it, and its Spark form.
+
+    An aggregate reads one column. One of several values, or of values in an order, reads a ROW of them: first the sort keys, then the
+    values; the ROW is NULL, and skipped, where one of those needed is.
+
+    What is not said is refused, never guessed: an aggregate takes no rows back, merges no partial aggregates of such rows, and has no
+    single value in SQL unless its entry says so. DISTINCT makes a difference unless the entry denies it.
+
+    Attributes:
+        name: canonical name, lower case.
+        resolve: argument type -> (parameter, result), or None when it does not take this type.
+        takes: the types it takes, in words for the error.
+        doc: one line.
+        usage: how a call looks, for people.
+        state: what is kept of a group.
+        spark: what it is in Spark.
+        counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
+        aliases: other names SQL may use.
+        call: how a call looks.
     """
 
     name: str
@@ -106,33 +154,17 @@ class AggregateFunction:
     takes: str
     doc: str
     usage: str
-    state: Callable[[DataType | None, DataType, bool], Columns]
-    accumulators: str
-    spark: Callable[..., str]
-    alone: Callable[[str], str] | None = None
+    state: GroupState
+    spark: SparkForm
     _: KW_ONLY
     counts: bool
-    variant: str = ""
-    takes_back: bool = False
-    merges_changes: bool = False
-    distinct: bool = True
-    spark_distinct: Callable[..., str] | None = None
-    streams: bool = True
     aliases: tuple[str, ...] = ()
-    values: int = 1
-    places: tuple[int, ...] = ()
-    needed: tuple[int, ...] = (0,)
-    order: CallOrder = CallOrder.NONE
-    constants: tuple[Constant, ...] = ()
-    by_time: bool = False
-    python: object | None = None
-    over: bool = True
-    keeps_values: bool = False
-    sql_distinct: Callable[..., str] | None = None
+    call: CallForm = CallForm()
 
-    def __post_init__(self) -> None:
-        if not self.variant:
-            object.__setattr__(self, "variant", self.name)
+    @property
+    def variant(self) -> str:
+        """Which of the results that its accumulators can give."""
+        return self.state.variant or self.name
 
 
 def by_spark(name: str) -> Callable[[str], str]:

@@ -13,9 +13,17 @@ ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns, by_spark
+from ouzel.compiler.functions.aggregate_function import (
+    AggregateFunction,
+    AggregateTypeRule,
+    CallForm,
+    Columns,
+    GroupState,
+    SparkForm,
+    by_spark,
+)
 from ouzel.compiler.functions.approximate import APPROXIMATE
 from ouzel.compiler.functions.gathering import GATHERING, has_value_order
 from ouzel.compiler.functions.statistics import STATISTICS
@@ -117,35 +125,20 @@ def _itself(value: str) -> str:
 
 
 def _counting(
-    name: str, resolve: AggregateTypeRule, variant: str, words: tuple[str, str, str], alone: Callable[[str], str]
+    name: str, resolve: AggregateTypeRule, variant: str, words: tuple[str, str, str], spark: SparkForm
 ) -> AggregateFunction:
     """An aggregate that counts."""
-    made = AggregateFunction(
-        name, resolve, *words, _count_state, "count", by_spark(name), alone,
-        variant=variant, takes_back=True, merges_changes=True, counts=True,
-    )  # fmt: skip
-    return (
-        made
-        if variant != "rows"
-        else replace(
-            made, spark_distinct=by_spark("count_distinct"), sql_distinct=lambda value: f"count(DISTINCT {value})"
-        )
-    )
+    state = GroupState(_count_state, "count", variant, takes_back=True, merges_changes=True)
+    return AggregateFunction(name, resolve, *words, state, spark, counts=True)
 
 
 def _total(
-    name: str, resolve: AggregateTypeRule, variant: str, doc: str, aliases: tuple[str, ...] = ()
+    name: str, resolve: AggregateTypeRule, variant: str, doc: str, spark: SparkForm, aliases: tuple[str, ...] = ()
 ) -> AggregateFunction:
     """An aggregate that keeps a total and the number of values."""
-    made = AggregateFunction(
-        name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, "total", by_spark(name), _itself,
-        variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases,
-    )  # fmt: skip
-    return (
-        made
-        if variant != "total"
-        else replace(made, spark_distinct=by_spark("sum_distinct"), sql_distinct=lambda value: f"sum(DISTINCT {value})")
-    )
+    state = GroupState(_total_state, "total", variant, takes_back=True, merges_changes=True)
+    usage = f"{name.upper()}(value)"
+    return AggregateFunction(name, resolve, "a number", doc, usage, state, spark, counts=False, aliases=aliases)
 
 
 def _best(
@@ -153,28 +146,27 @@ def _best(
 ) -> AggregateFunction:
     """An aggregate that is one of its values, so that DISTINCT makes no difference."""
     return AggregateFunction(
-        name, resolve, *words, _extreme_state, "extreme", by_spark(name), _itself,
-        variant=variant, takes_back=True, counts=False, distinct=False, aliases=aliases,
+        name, resolve, *words, GroupState(_extreme_state, "extreme", variant, takes_back=True),
+        SparkForm(by_spark(name), alone=_itself), counts=False, aliases=aliases, call=CallForm(distinct=False),
     )  # fmt: skip
 
 
 def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> AggregateFunction:
     """An aggregate of the squares of distances from the mean."""
     columns = (("count", BIGINT, False), ("mean", DOUBLE, False), ("spread", DOUBLE, False))
+    state = GroupState(lambda argument, result, changes: columns, "moments", takes_back=True)
     return AggregateFunction(
-        name, _spread, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "moments", by_spark(name), None,
-        takes_back=True, counts=False, aliases=aliases,
+        name, _spread, "a number", doc, f"{name.upper()}(value)", state, SparkForm(by_spark(name)), counts=False, aliases=aliases
     )  # fmt: skip
 
 
 def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
     """An aggregate of the bits of whole numbers."""
     columns = (("bits", BIGINT, False), ("count", BIGINT, False))
+    state = GroupState(lambda argument, result, changes: columns, "bits", takes_back=True)
     return AggregateFunction(
-        name, _bits, "a whole number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "bits", by_spark(name), None,
-        takes_back=True, counts=False, distinct=distinct,
+        name, _bits, "a whole number", doc, f"{name.upper()}(value)", state, SparkForm(by_spark(name)),
+        counts=False, call=CallForm(distinct=distinct),
     )  # fmt: skip
 
 
@@ -186,10 +178,16 @@ _ANY = ("a BOOLEAN", "whether any value is TRUE", "BOOL_OR(condition)")
 _ROWS = ("any type", "rows, or those whose value is not NULL", "COUNT(*), COUNT(value)")
 _TRUE = ("a BOOLEAN", "rows where the condition is TRUE", "COUNT_IF(condition)")
 
+_COUNT = SparkForm(
+    by_spark("count"), by_spark("count_distinct"), lambda value: f"count(DISTINCT {value})", lambda value: f"{value} IS NOT NULL"
+)  # fmt: skip
+_SUM = SparkForm(by_spark("sum"), by_spark("sum_distinct"), lambda value: f"sum(DISTINCT {value})", _itself)
+_AVERAGE, _COUNT_IF = (SparkForm(by_spark(name), alone=_itself) for name in ("avg", "count_if"))
+
 AGGREGATES: tuple[AggregateFunction, ...] = (
-    _counting("count", lambda kind: (kind, BIGINT), "rows", _ROWS, lambda value: f"{value} IS NOT NULL"),
-    _total("sum", _sum, "total", "the total; NULL of no values"),
-    _total("avg", _average, "mean", "the mean; NULL of no values", ("mean",)),
+    _counting("count", lambda kind: (kind, BIGINT), "rows", _ROWS, _COUNT),
+    _total("sum", _sum, "total", "the total; NULL of no values", _SUM),
+    _total("avg", _average, "mean", "the mean; NULL of no values", _AVERAGE, ("mean",)),
     _best("min", _extreme, "least", _LEAST, ("any_value",)),
     _best("max", _extreme, "largest", _LARGEST),
     _best("bool_and", _boolean(BOOLEAN), "least", _ALL, ("every",)),
@@ -203,7 +201,7 @@ AGGREGATES: tuple[AggregateFunction, ...] = (
     _of_bits("bit_and", "the bits that all values have; NULL of no values", distinct=False),
     _of_bits("bit_or", "the bits that any value has; NULL of no values", distinct=False),
     _of_bits("bit_xor", "the bits that an odd number of values have; NULL of no values", distinct=True),
-    _counting("count_if", _boolean(BIGINT), "true", _TRUE, _itself),
+    _counting("count_if", _boolean(BIGINT), "true", _TRUE, _COUNT_IF),
     *GATHERING,
     *STATISTICS,
     *APPROXIMATE,

@@ -13,9 +13,16 @@ are in each of few classes of values, and the class is a function of the value a
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, Columns, Constant
+from ouzel.compiler.functions.aggregate_function import (
+    AggregateFunction,
+    CallForm,
+    CallOrder,
+    Columns,
+    Constant,
+    GroupState,
+    SparkForm,
+)
 from ouzel.compiler.functions.gathering import Orders, as_column, ascending_fraction
 from ouzel.compiler.types import (
     BIGINT,
@@ -66,9 +73,10 @@ def _number(kind: DataType) -> tuple[DataType, DataType] | None:
     return (DOUBLE, DOUBLE) if isinstance(kind, IntegerType | FloatType | DecimalType | NullType) else None
 
 
-def _classes(kind: DataType) -> Columns:
-    """A partial aggregate that has each class with its weight."""
-    return (("bag", ArrayType(RowType((("value", kind), ("weight", BIGINT)))), True),)
+def _state(accumulators: str, kind: DataType) -> GroupState:
+    """A partial aggregate has each class, a value of `kind`, with its weight."""
+    columns: Columns = (("bag", ArrayType(RowType((("value", kind), ("weight", BIGINT)))), True),)
+    return GroupState(lambda argument, result, changes: columns, accumulators, takes_back=True, merges_changes=True)
 
 
 def _round(value: str, error: float) -> str:
@@ -96,25 +104,19 @@ _RELATIVE = Constant("error", DOUBLE, 0.01, least=0.0001, most=0.25)
 _STANDARD = Constant("error", DOUBLE, 0.05, least=0.01, most=0.05)
 
 APPROXIMATE: tuple[AggregateFunction, ...] = (
-    replace(
-        AggregateFunction(
-            "approx_count_distinct", _countable, "a single value, no ARRAY, MAP, ROW and no interval of months",
-            "how many distinct values there are, with a standard error of 0.05, or what is given, down to 0.01",
-            "APPROX_COUNT_DISTINCT(value [, error])", lambda argument, result, changes: _classes(INT),
-            "approximate distinct count", lambda value, error: f"F.approx_count_distinct({value}, {error})", None,
-            takes_back=True, merges_changes=True, counts=True, distinct=False,
-            aliases=("approx_distinct",), over=False,
-        ),
-        constants=(_STANDARD,),
+    AggregateFunction(
+        "approx_count_distinct", _countable, "a single value, no ARRAY, MAP, ROW and no interval of months",
+        "how many distinct values there are, with a standard error of 0.05, or what is given, down to 0.01",
+        "APPROX_COUNT_DISTINCT(value [, error])", _state("approximate distinct count", INT),
+        SparkForm(lambda value, error: f"F.approx_count_distinct({value}, {error})"), counts=True,
+        aliases=("approx_distinct",), call=CallForm(constants=(_STANDARD,), distinct=False, over=False),
     ),
     AggregateFunction(
         "approx_percentile", _number, "a number",
         "PERCENTILE_CONT of values that are rounded by at most 0.01 of themselves, or what is given; what is kept is bounded",
-        "APPROX_PERCENTILE(value, 0.5 [, error])", lambda argument, result, changes: _classes(DOUBLE),
-        "approximate percentile", _spark_percentile, None,
-        takes_back=True, merges_changes=True, counts=False,
-        spark_distinct=_spark_percentile_of_distinct, aliases=("approx_quantile", "percentile_approx"), order=CallOrder.VALUE,
-        constants=(_FRACTION, _RELATIVE), over=False, keeps_values=True,
+        "APPROX_PERCENTILE(value, 0.5 [, error])", _state("approximate percentile", DOUBLE),
+        SparkForm(_spark_percentile, _spark_percentile_of_distinct), counts=False, aliases=("approx_quantile", "percentile_approx"),
+        call=CallForm(order=CallOrder.VALUE, constants=(_FRACTION, _RELATIVE), over=False, keeps_values=True),
     ),
 )  # fmt: skip
 """The aggregates of this module, in the order of the documentation."""

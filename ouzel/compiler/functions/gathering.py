@@ -12,9 +12,12 @@ from dataclasses import replace
 from ouzel.compiler.functions.aggregate_function import (
     AggregateFunction,
     AggregateTypeRule,
+    CallForm,
     CallOrder,
     Columns,
     Constant,
+    GroupState,
+    SparkForm,
     ValueOrder,
 )
 from ouzel.compiler.types import (
@@ -188,60 +191,45 @@ def _sql_continuous(value: str, orders: Orders, fraction: float) -> str:
     return f"percentile(DISTINCT {value}, {ascending_fraction(orders, fraction)}D)"
 
 
+_BAG = GroupState(bag_state, "gathered", takes_back=True, merges_changes=True)
+_FIRST = GroupState(_best_state, "best", takes_back=True)
+_IN_ORDER = CallForm(order=CallOrder.VALUES, over=False, keeps_values=True)
+_IN_NO_ORDER = CallForm(over=False, keeps_values=True)
+
+
 def _gather(
     name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: Callable[[str], Callable[..., str]],
-    variant: str = "", aliases: tuple[str, ...] = (), order: CallOrder = CallOrder.VALUES,
-    constants: tuple[Constant, ...] = (),
+    call: CallForm = _IN_ORDER, aliases: tuple[str, ...] = (),
 ) -> AggregateFunction:  # fmt: skip
     """An aggregate over all values, each with its multiplicity."""
-    return AggregateFunction(
-        name, resolve, takes, doc, usage, bag_state, "gathered", spark("F.collect_list"), None,
-        variant=variant, takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=order,
-        constants=constants, spark_distinct=spark("F.collect_set"), over=False, keeps_values=True,
-    )  # fmt: skip
+    form = SparkForm(spark("F.collect_list"), spark("F.collect_set"))
+    return AggregateFunction(name, resolve, takes, doc, usage, _BAG, form, counts=False, aliases=aliases, call=call)
 
 
 def _quantile(
-    name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: Callable[..., str],
-    distinct: Callable[..., str] | None, aliases: tuple[str, ...] = (), constants: tuple[Constant, ...] = (),
+    name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: SparkForm,
+    aliases: tuple[str, ...] = (), constants: tuple[Constant, ...] = (),
 ) -> AggregateFunction:  # fmt: skip
     """An aggregate that is the value at some position among all."""
-    return AggregateFunction(
-        name, resolve, takes, doc, usage, bag_state, "gathered", spark, None,
-        takes_back=True, merges_changes=True, counts=False, aliases=aliases, order=CallOrder.VALUE,
-        constants=constants, spark_distinct=distinct, over=False, keeps_values=True,
-    )  # fmt: skip
-
-
-def _best(
-    name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: Callable[..., str], aliases: tuple[str, ...] = ()
-) -> AggregateFunction:  # fmt: skip
-    """An aggregate that is, or is part of, the first or last row in an order."""
-    return AggregateFunction(
-        name, resolve, takes, doc, usage, _best_state, "best", spark, None,
-        takes_back=True, counts=False, distinct=False, aliases=aliases, over=False, keeps_values=True,
-    )  # fmt: skip
+    call = CallForm(order=CallOrder.VALUE, constants=constants, over=False, keeps_values=True)
+    return AggregateFunction(name, resolve, takes, doc, usage, _BAG, spark, counts=False, aliases=aliases, call=call)
 
 
 def _by(name: str, doc: str, spark: str, aliases: tuple[str, ...]) -> AggregateFunction:
     resolve = _row_of_two(lambda by, value: value)
-    made = _best(
-        name, resolve, "two values that have an order, no MAP", doc,
-        f"{name.upper()}(value, by)", lambda value: f'F.{spark}({value})["f1"]', aliases,
+    call = CallForm(values=2, places=(1, 0), needed=(1,), distinct=False, over=False, keeps_values=True)
+    return AggregateFunction(
+        name, resolve, "two values that have an order, no MAP", doc, f"{name.upper()}(value, by)", _FIRST,
+        SparkForm(lambda value: f'F.{spark}({value})["f1"]'), counts=False, aliases=aliases, call=call,
     )  # fmt: skip
-    return replace(made, values=2, needed=(1,), places=(1, 0))
 
 
 def _end(name: str, doc: str, last: bool) -> AggregateFunction:
-    made = _best(
-        name,
-        _resolve_ordered(lambda kind: kind),
-        _ORDERED,
-        doc,
-        f"{name.upper()}(value ORDER BY time)",
-        _spark_end(last),
-    )
-    return replace(made, order=CallOrder.NEEDED, by_time=True)
+    call = CallForm(order=CallOrder.NEEDED, by_time=True, distinct=False, over=False, keeps_values=True)
+    return AggregateFunction(
+        name, _resolve_ordered(lambda kind: kind), _ORDERED, doc, f"{name.upper()}(value ORDER BY time)", _FIRST,
+        SparkForm(_spark_end(last)), counts=False, call=call,
+    )  # fmt: skip
 
 
 _SEPARATOR = Constant("separator", VARCHAR, ",")
@@ -249,12 +237,9 @@ _FRACTION = Constant("fraction", DOUBLE, least=0, most=1)
 _PERCENT = "(0.5) WITHIN GROUP (ORDER BY value)"
 
 GATHERING: tuple[AggregateFunction, ...] = (
-    replace(
-        _gather(
-            "array_agg", _resolve_ordered(ArrayType), _ORDERED, "all values, NULLs too; NULL of no rows",
-            "ARRAY_AGG([DISTINCT] value [ORDER BY key])", _spark_array,
-        ),
-        needed=(),
+    _gather(
+        "array_agg", _resolve_ordered(ArrayType), _ORDERED, "all values, NULLs too; NULL of no rows",
+        "ARRAY_AGG([DISTINCT] value [ORDER BY key])", _spark_array, replace(_IN_ORDER, needed=()),
     ),
     _gather(
         "collect_list", _resolve_ordered(ArrayType), _ORDERED, "all values that are not NULL; NULL of none",
@@ -262,45 +247,39 @@ GATHERING: tuple[AggregateFunction, ...] = (
     ),
     _gather(
         "string_agg", _text, "VARCHAR", "all values as one text, a comma between them unless something else is given; NULL of none",
-        "STRING_AGG(value [, ', '] [ORDER BY key])", _spark_text, aliases=("listagg", "group_concat"), constants=(_SEPARATOR,),
+        "STRING_AGG(value [, ', '] [ORDER BY key])", _spark_text,
+        replace(_IN_ORDER, constants=(_SEPARATOR,)), ("listagg", "group_concat"),
     ),
-    replace(
-        _gather(
-            "map_agg", _row_of_two(MapType), "two values that have an order",
-            "a map of keys that are not NULL to values; of several values of a key the largest", "MAP_AGG(key, value)", _spark_map,
-            order=CallOrder.NONE,
-        ),
-        values=2,
+    _gather(
+        "map_agg", _row_of_two(MapType), "two values that have an order",
+        "a map of keys that are not NULL to values; of several values of a key the largest", "MAP_AGG(key, value)", _spark_map,
+        replace(_IN_NO_ORDER, values=2),
     ),
     _gather(
         "histogram", _resolve_ordered(lambda kind: MapType(kind, BIGINT)), _ORDERED, "a map of each value to how often it is there",
-        "HISTOGRAM(value)", _spark_histogram, order=CallOrder.NONE,
+        "HISTOGRAM(value)", _spark_histogram, _IN_NO_ORDER,
     ),
     _by("min_by", "the value of the row with the least `by`; of several the least value", "min", ("arg_min",)),
     _by("max_by", "the value of the row with the largest `by`; of several the largest value", "max", ("arg_max",)),
     _end("first_value", "the first value that is not NULL, in the order given, or of event time", False),
     _end("last_value", "the last value that is not NULL, in the order given, or of event time", True),
-    replace(
-        _quantile(
-            "percentile_cont", _number, "a number", "the value at a fraction of the way through all, between two if it must be",
-            "PERCENTILE_CONT" + _PERCENT, _spark_continuous, None, ("percentile", "quantile_cont"), (_FRACTION,),
-        ),
-        sql_distinct=_sql_continuous,
+    _quantile(
+        "percentile_cont", _number, "a number", "the value at a fraction of the way through all, between two if it must be",
+        "PERCENTILE_CONT" + _PERCENT, SparkForm(_spark_continuous, sql_distinct=_sql_continuous),
+        ("percentile", "quantile_cont"), (_FRACTION,),
     ),
     _quantile(
         "percentile_disc", _resolve_ordered(lambda kind: kind), _ORDERED, "the first value with at least this fraction of all up to it",
-        "PERCENTILE_DISC" + _PERCENT, _spark_discrete("F.collect_list"), _spark_discrete("F.collect_set"), ("quantile_disc",), (_FRACTION,),
+        "PERCENTILE_DISC" + _PERCENT, SparkForm(_spark_discrete("F.collect_list"), _spark_discrete("F.collect_set")),
+        ("quantile_disc",), (_FRACTION,),
     ),
-    replace(
-        _quantile(
-            "median", _number, "a number", "the value in the middle, or the mean of the two there", "MEDIAN(value)",
-            lambda value, orders: f"F.median({value})", None,
-        ),
-        sql_distinct=lambda value, orders: f"median(DISTINCT {value})",
+    _quantile(
+        "median", _number, "a number", "the value in the middle, or the mean of the two there", "MEDIAN(value)",
+        SparkForm(lambda value, orders: f"F.median({value})", sql_distinct=lambda value, orders: f"median(DISTINCT {value})"),
     ),
     _quantile(
         "mode", _resolve_ordered(lambda kind: kind), _ORDERED, "the value that is there most often; of several the least",
-        "MODE(value)", lambda value, orders: f"F.mode({value}, True)", lambda value, orders: f"F.min({value})",
+        "MODE(value)", SparkForm(lambda value, orders: f"F.mode({value}, True)", lambda value, orders: f"F.min({value})"),
     ),
 )  # fmt: skip
 """The aggregates of this module, in the order of the documentation."""

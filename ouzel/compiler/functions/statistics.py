@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns, by_spark
+from ouzel.compiler.functions.aggregate_function import (
+    AggregateFunction,
+    AggregateTypeRule,
+    CallForm,
+    Columns,
+    GroupState,
+    SparkForm,
+    by_spark,
+)
 from ouzel.compiler.functions.gathering import as_column
 from ouzel.compiler.types import (
     BIGINT,
@@ -49,23 +55,21 @@ def _columns(names: tuple[str, ...]) -> Columns:
 
 
 def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFunction:
-    regression = name.startswith("regr")
-    made = AggregateFunction(
-        name, _pair(result), "two numbers", doc, f"{name.upper()}({'y, x' if regression else 'x, y'})",
-        lambda argument, result, changes: _columns(PAIR_MOMENTS), "moments of pairs",
-        lambda value: f'F.{name}({as_column(value)}["f0"], {as_column(value)}["f1"])', None,
-        takes_back=True, counts=name == "regr_count",
+    spark = SparkForm(
+        lambda value: f'F.{name}({as_column(value)}["f0"], {as_column(value)}["f1"])',
         sql_distinct=None if name in _OF_ONE else lambda value: f"{name}(DISTINCT {value}.f0, {value}.f1)",
+    )
+    return AggregateFunction(
+        name, _pair(result), "two numbers", doc, f"{name.upper()}({'y, x' if name.startswith('regr') else 'x, y'})",
+        GroupState(lambda argument, result, changes: _columns(PAIR_MOMENTS), "moments of pairs", takes_back=True),
+        spark, counts=name == "regr_count", call=CallForm(values=2, needed=(0, 1)),
     )  # fmt: skip
-    return replace(made, values=2, needed=(0, 1))
 
 
 def _of_shape(name: str, doc: str) -> AggregateFunction:
-    return AggregateFunction(
-        name, _number, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: _columns(SHAPE_MOMENTS),
-        "moments of shape", by_spark(name), None,
-        takes_back=True, counts=False,
-    )  # fmt: skip
+    state = GroupState(lambda argument, result, changes: _columns(SHAPE_MOMENTS), "moments of shape", takes_back=True)
+    usage = f"{name.upper()}(value)"
+    return AggregateFunction(name, _number, "a number", doc, usage, state, SparkForm(by_spark(name)), counts=False)
 
 
 STATISTICS: tuple[AggregateFunction, ...] = (

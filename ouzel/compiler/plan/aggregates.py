@@ -268,9 +268,6 @@ class AggregateHalf(Unary):
     def origins(self) -> Mapping[str, tuple[int, str]]:
         return self.aggregate.origins
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return self.aggregate.passes(predicate)
 
@@ -429,7 +426,7 @@ def by_variant(call: AggregateCall, table: Mapping[str, Of]) -> Of:
 
 def is_distinct(call: AggregateCall) -> bool:
     """Whether DISTINCT makes a difference to the call."""
-    return call.distinct and row_of(call).distinct
+    return call.distinct and row_of(call).call.distinct
 
 
 def is_combinable(aggregate: Aggregate) -> bool:
@@ -441,7 +438,9 @@ def is_combinable(aggregate: Aggregate) -> bool:
     return (
         not aggregate.late
         and not aggregate.lifetime
-        and not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
+        and not any(
+            is_distinct(call) or (retracting and not row_of(call).state.merges_changes) for call in aggregate.calls
+        )
     )
 
 
@@ -452,7 +451,7 @@ def accumulators(call: AggregateCall, argument: DataType | None, retracting: boo
     """
     return tuple(
         Field(f"{call.name}${name}", kind, nullable)
-        for name, kind, nullable in row_of(call).state(argument, call.type, retracting)
+        for name, kind, nullable in row_of(call).state.columns(argument, call.type, retracting)
     )
 
 

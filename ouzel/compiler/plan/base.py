@@ -65,7 +65,7 @@ class DistributionKind(Enum):
 
 @dataclass(frozen=True)
 class Distribution:
-    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task, or all rows to each.
+    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task for a reason, or all to each.
 
     An input that each task reads for itself (OWN) reaches it by no stream.
     """
@@ -73,6 +73,9 @@ class Distribution:
     kind: DistributionKind
     keys: tuple[str, ...] = ()
     reason: SingleTask | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        assert (self.kind is DistributionKind.SINGLE) == (self.reason is not None), "made by `single`, which asks why"
 
 
 @dataclass(frozen=True)
@@ -326,7 +329,14 @@ class Node(ABC):
 
 
 class Step(Node):
-    """A node that is no table and none of the few others about which a planner asks: it answers those questions with no."""
+    """A node that is no table and none of the few others about which a planner asks: it answers those questions with no.
+
+    Who is one of them overrides that answer, as does who can leave out a part of its work.
+    """
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        """What cannot leave out a part of its work gives all that it has."""
+        return self.with_inputs(inputs)
 
     merges_streams = False
     reads_late = False

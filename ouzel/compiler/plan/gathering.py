@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import WEIGHTED, Names, Node, SameColumns, single
+from ouzel.compiler.plan.base import WEIGHTED, Names, SameColumns, single
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,6 @@ class Gather(SameColumns):
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted,)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)

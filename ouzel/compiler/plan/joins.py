@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Distribution, Names, Node, by_keys, single
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Distribution, Names, by_keys, single
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import Field, Schema
 
@@ -79,9 +79,6 @@ class Join(Binary):
         if self.condition is not None:
             read |= columns_of(self.condition)
         return tuple(read & frozenset(node.schema.names) for node in self.inputs)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         """A filter on one input that is in the output as it is may go there; one on keys alone goes to both of an inner join."""

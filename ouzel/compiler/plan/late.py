@@ -45,9 +45,6 @@ class LateRows(Unary):
         """Nothing of what the node gives; what it needs of the rows that are dropped says `DropsLate.late`."""
         return (frozenset(),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 

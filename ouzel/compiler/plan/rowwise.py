@@ -85,9 +85,6 @@ class Filter(SameColumns, RowWise):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | columns_of(self.predicate),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)
 
@@ -129,9 +126,6 @@ class Unnest(RowWise):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         read = columns_of(self.array) | (columns_of(self.condition) if self.condition else frozenset())
         return ((wanted | read) - dict(self.names).keys(),)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,) if columns_of(predicate) <= self.origins.keys() else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import Changelog, Leaf, Names, Node
+from ouzel.compiler.plan.base import Changelog, Leaf, Names
 from ouzel.compiler.records import RecordType
 from ouzel.compiler.types import Field, Schema
 
@@ -29,9 +29,6 @@ class Served(Leaf):
     def schema(self) -> Schema:
         kinds = (column.type for column in self.pair.columns)
         return Schema(tuple(Field(name, kind) for name, kind in zip(self.names, kinds, strict=True)))
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None

@@ -50,9 +50,6 @@ class Union(Step):
             frozenset(theirs for name, theirs in self._names(branch) if name in wanted) for branch in self.branches
         )
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return tuple(
             substitute(
@@ -143,9 +140,6 @@ class SetOperation(Binary):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         """All: each column tells rows apart."""
         return (frozenset(self.schema.names),) * 2
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate, predicate)

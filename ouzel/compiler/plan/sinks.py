@@ -126,9 +126,6 @@ class Sink(SameColumns):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (frozenset(self.input.schema.names),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 

@@ -101,9 +101,6 @@ class Watermark(SameColumns, RowWise):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | {self.column} | columns_of(self.expression),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)
 

@@ -102,9 +102,6 @@ class PartialTopN(SameColumns):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | self.top.ordered_by,)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return self.top.passes(predicate)
 

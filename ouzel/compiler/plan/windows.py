@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import Names, Node, RowWise, Unary, identity_origins
+from ouzel.compiler.plan.base import Names, RowWise, Unary, identity_origins
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -60,9 +60,6 @@ class AddsWindow(Unary):
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
         return identity_origins(self)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     @property
     @abstractmethod

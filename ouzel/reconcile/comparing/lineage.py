@@ -61,7 +61,7 @@ class Role(Enum):
 
     KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
     GROUPS = "its keys tell its rows apart"
-    MATCHES = "its rows are matches of rows of both inputs that it keeps, and the keys of both tell what a lost one would have met"
+    MATCHES = "its rows are matches of rows of both inputs, which it keeps, and their keys tell what a lost row would have met"
     SINGLE = "a row of its input is in it once, or once for each window"
     REPEATS = "a row of its input may be in several rows"
 

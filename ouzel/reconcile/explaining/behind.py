@@ -50,9 +50,30 @@ class Bound:
     shift_us: int
 
 
+class LooksBack(Unary):
+    """Base of nodes that only a reconciliation makes, for its batch job, when all rules have been applied; each looks at all rows."""
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        """No filter passes: rows that it drops have moved the watermark, or are among equal ones whose number counts."""
+        return None
+
+    is_rowwise = False
+    meets_other_rows = "late rows"
+    closes_windows = False
+    drops_late = False
+    calls_python = False
+    waits = (False,)
+    accepts = (APPENDS,)
+    state_bound = f"{UNBOUNDED}: all rows"
+
+    @property
+    def changelog(self) -> Changelog:
+        return Changelog.APPEND
+
+
 @dataclass(frozen=True)
-class WatermarkBefore(Unary):
-    """The rows with HIGH, of the rows before them or, if `shuffled`, of all, instead of TIME, PART and ROW; made by reconciliations."""
+class WatermarkBefore(LooksBack):
+    """The rows with HIGH, of the rows before them or, if `shuffled`, of all, instead of TIME, PART and ROW."""
 
     shuffled: bool
 
@@ -68,23 +89,7 @@ class WatermarkBefore(Unary):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - {HIGH}) | {TIME, PART, ROW},)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        """No filter passes: a row that it drops has moved the watermark."""
-        return None
-
-    is_rowwise = False
-    meets_other_rows = "late rows"
-    closes_windows = False
-    drops_late = False
-    calls_python = False
     distribution = (ANY,)
-    waits = (False,)
-    accepts = (APPENDS,)
-    changelog = Changelog.APPEND
-    state_bound = f"{UNBOUNDED}: all rows"
     component_name = "watermark_before"
     label = "The watermark before each row"
 

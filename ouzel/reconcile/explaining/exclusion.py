@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Expression
 from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Emit, EmitRule, LateRows, Node, Project
+from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Emit, EmitRule, LateRows, Project
 from ouzel.compiler.plan.aggregates import ROWS, row_of
-from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
+from ouzel.compiler.plan.base import Distribution, Names, SameColumns
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType, Schema
 from ouzel.reconcile.comparing.lineage import ROLES, Role
-from ouzel.reconcile.explaining.behind import HIGH, Bound
+from ouzel.reconcile.explaining.behind import HIGH, Bound, LooksBack
 from ouzel.runtime.tasks.late import COMPONENT
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, lower_late_rows
 from ouzel.spark.lowering.text import comment, quote, with_columns
@@ -32,8 +31,8 @@ LateColumn = tuple[str, str, DataType]
 
 
 @dataclass(frozen=True)
-class ExcludeLateRows(SameColumns):
-    """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
+class ExcludeLateRows(LooksBack, SameColumns):
+    """The input of `aggregate` without the rows that a run dropped there as late.
 
     Attributes:
         aggregate: the aggregate as its component computes it.
@@ -67,27 +66,9 @@ class ExcludeLateRows(SameColumns):
         bound = {self.bound.column, HIGH} if self.bound else frozenset[str]()
         return (wanted | self.aggregate.reads | bound,)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        """No filter passes: rows are excluded by their number among equal ones, which a filter below would change."""
-        return None
-
-    is_rowwise = False
-    meets_other_rows = "late rows"
-    closes_windows = False
-    drops_late = False
-    calls_python = False
-
     @property
     def distribution(self) -> tuple[Distribution, ...]:
         return self.aggregate.distribution
-
-    waits = (False,)
-    accepts = (APPENDS,)
-    changelog = Changelog.APPEND
-    state_bound = f"{UNBOUNDED}: all rows"
 
     @property
     def component_name(self) -> str:
@@ -104,7 +85,7 @@ class ExcludeLateRows(SameColumns):
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
     """Whether the file identifies the rows: not if the input retracts, nor if JSON preserves no column of them."""
-    if any(row_of(call).alone is None for call in aggregate.calls):
+    if any(row_of(call).spark.alone is None for call in aggregate.calls):
         return False
     return not aggregate.input.retracts and bool(telling_columns(aggregate, combined))
 
@@ -245,13 +226,13 @@ def _alone(call: AggregateCall) -> str:
     """What the aggregate makes of one row."""
     conditions = [backtick(call.filter)] if call.filter else []
     row = row_of(call)
-    assert row.alone is not None, "can_be_without has asked"
+    assert row.spark.alone is not None, "can_be_without has asked"
     if row.counts:
         if call.argument:
-            conditions.append(row.alone(backtick(call.argument)))
+            conditions.append(row.spark.alone(backtick(call.argument)))
         return f"CAST({_when(conditions, '1', ' ELSE 0')} AS bigint)"
     assert call.argument
-    return f"CAST({_when(conditions, row.alone(backtick(call.argument)), '')} AS {to_spark_type(call.type)})"
+    return f"CAST({_when(conditions, row.spark.alone(backtick(call.argument)), '')} AS {to_spark_type(call.type)})"
 
 
 def _when(conditions: list[str], value: str, otherwise: str) -> str:

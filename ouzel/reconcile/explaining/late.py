@@ -119,9 +119,8 @@ def _dropper(
 ) -> Dropper:  # fmt: skip
     from pyspark.sql import functions as F
 
-    combined = (
-        made.groups is not None and made.groups is not made
-    )  # it gives the aggregate's result and is another node
+    # A node that gives the result of an aggregate and is not that aggregate merges what others have combined.
+    combined = made.groups is not None and made.groups is not made
     aggregate = _reader(made, port)
     mine = F.get_json_object("value", f"$['{COMPONENT}']") == component
     if port is not None:

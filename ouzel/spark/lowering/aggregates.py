@@ -23,9 +23,9 @@ def names_columns(call: AggregateCall) -> bool:
     """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
     row = row_of(call)
     return (
-        row.python is None
+        row.state.python is None
         and is_distinct(call)
-        and (row.spark_distinct is None or (call.filter is not None and row.sql_distinct is not None))
+        and (row.spark.distinct is None or (call.filter is not None and row.spark.sql_distinct is not None))
     )
 
 
@@ -39,10 +39,10 @@ def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None)
     if names_columns(call):
         return f"F.expr({quote(_sql(call))})"
     row = row_of(call)
-    said = (row.spark_distinct if is_distinct(call) else None) or row.spark
+    said = (row.spark.distinct if is_distinct(call) else None) or row.spark.call
 
     def spark(value: str) -> str:
-        return said(value, *call.parameters) if row.python is None else _python_total(call, value)
+        return said(value, *call.parameters) if row.state.python is None else _python_total(call, value)
 
     if call.filter and not call.argument:
         return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
@@ -71,7 +71,7 @@ def _sql(call: AggregateCall) -> str:
         )
     assert call.argument is not None
     condition = f" FILTER (WHERE {backtick(call.filter)})" if call.filter else ""
-    sql = row_of(call).sql_distinct
+    sql = row_of(call).spark.sql_distinct
     value = backtick(call.argument)
     said = sql(value, *call.parameters) if sql else f"{call.function}(DISTINCT {value})"
     return f"{said}{condition}"

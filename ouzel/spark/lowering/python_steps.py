@@ -60,7 +60,7 @@ def _held(node: Node) -> Iterator[tuple[str, bytes]]:
         )
     if isinstance(node, Aggregate):
         for call in node.calls:
-            made = row_of(call).python
+            made = row_of(call).state.python
             if made is not None:
                 yield call.function, _pickle(made, [call.function], _parts(made))
 

@@ -89,9 +89,6 @@ class StreamingStep(RowWise):
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (frozenset(self.input.schema.names),)
 
-    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 
@@ -180,9 +177,6 @@ class MicroBatch(Leaf):
     @property
     def schema(self) -> Schema:
         return self.columns
-
-    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
-        return self
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None

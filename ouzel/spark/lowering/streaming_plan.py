@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Case, Column, Literal
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, by_spark
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallForm, GroupState, SparkForm, by_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -126,11 +126,10 @@ VALUES = AggregateFunction(
     "a value",
     "the distinct values, in Spark only",
     "COLLECT_SET(value)",
-    state=lambda argument, result, changes: (),
-    accumulators="",
-    spark=by_spark("collect_set"),
+    GroupState(lambda argument, result, changes: (), ""),
+    SparkForm(by_spark("collect_set")),
     counts=False,
-    distinct=False,
+    call=CallForm(distinct=False),
 )
 """What Spark gathers for a DISTINCT call."""
 

@@ -48,7 +48,7 @@ class AggregateBinder:
         functions = self.source.functions
         found, self.own = functions.aggregate(self.name), functions.own_aggregate(self.name)
         assert found is not None, "it was found to be an aggregate"
-        self.function = found
+        self.function, self.form = found, found.call
         self.order: Sequence[exp.Expr] = ()
         self.is_within = self.distinct = False
         self._peel(node)
@@ -64,11 +64,11 @@ class AggregateBinder:
         orders = [self._order(item) for item in self.order]
         signature = self._resolve(bound, values)
         bound = [cast_to(value, kind) for value, kind in zip(bound, self._kinds(signature[0], len(bound)), strict=True)]
-        if self.function.keeps_values:
+        if self.form.keeps_values:
             bound, orders = list(map(_without_sign, bound)), [(_without_sign(key), order) for key, order in orders]
         value, parameters = self._order_values(bound, orders)
         return BoundAggregate(
-            self.function, value, signature[1], self.distinct and self.function.distinct,
+            self.function, value, signature[1], self.distinct and self.form.distinct,
             (*parameters, *self._constants(constants)), self.own,
         )  # fmt: skip
 
@@ -83,8 +83,8 @@ class AggregateBinder:
             node = node.this
 
     def _check_distinct(self) -> None:
-        row = self.function
-        if self.distinct and row.values > 1 and row.distinct and row.spark_distinct is row.sql_distinct is None:
+        form, spark = self.form, self.function.spark
+        if self.distinct and form.values > 1 and form.distinct and spark.distinct is spark.sql_distinct is None:
             raise self.source.error(
                 f"{self.name.upper()}(DISTINCT ...) is not supported",
                 place(self.node),
@@ -94,15 +94,15 @@ class AggregateBinder:
 
     def _no_order(self, node: exp.Expr, words: str) -> None:
         """Refuse an order that has no meaning for the aggregate, or is given twice."""
-        if self.function.order is CallOrder.NONE or self.order:
+        if self.form.order is CallOrder.NONE or self.order:
             problem = f"{words} means nothing to {self.name.upper()}" if not self.order else "there are two orders"
             raise self.source.error(problem, place(node), f"write {self.function.usage}")
 
     def _check_nulls(self, node: exp.Expr) -> None:
         """Refuse IGNORE NULLS and RESPECT NULLS unless they say what the aggregate does anyway."""
         ignores = isinstance(node, exp.IgnoreNulls)
-        if ignores != bool(self.function.needed):
-            does = "leaves NULLs out" if self.function.needed else "keeps NULLs"
+        if ignores != bool(self.form.needed):
+            does = "leaves NULLs out" if self.form.needed else "keeps NULLs"
             other = "COLLECT_LIST leaves NULLs out" if ignores else "ARRAY_AGG keeps NULLs"
             raise self.source.error(f"{self.name.upper()} {does}", place(node), other)
 
@@ -112,7 +112,7 @@ class AggregateBinder:
         if parts and isinstance(parts[-1], exp.Order):
             order = parts.pop()
             self._no_order(order, "ORDER BY")
-            if self.function.order is CallOrder.VALUE:
+            if self.form.order is CallOrder.VALUE:
                 raise self.source.error(
                     f"{self.name.upper()} is of what it is ordered by", place(order), f"write {self.function.usage}"
                 )
@@ -129,35 +129,33 @@ class AggregateBinder:
 
     def _parts(self) -> tuple[list[exp.Expr], list[exp.Expr]]:
         """The values, and the constants."""
-        row, parts = self.function, self.arguments
-        most = row.values + len(row.constants)
-        if self.is_within and row.order is CallOrder.VALUE:
+        form, usage, parts = self.form, self.function.usage, self.arguments
+        most = form.values + len(form.constants)
+        if self.is_within and form.order is CallOrder.VALUE:
             if len(self.order) > 1:
-                raise self.source.error(
-                    f"{self.name.upper()} is of one value", place(self.order[1]), f"write {row.usage}"
-                )
-            values, parts, most = [self.order[0].this], parts, len(row.constants)
+                raise self.source.error(f"{self.name.upper()} is of one value", place(self.order[1]), f"write {usage}")
+            values, parts, most = [self.order[0].this], parts, len(form.constants)
         else:
-            values, parts = parts[: row.values], parts[row.values :]
-            most = len(row.constants)
+            values, parts = parts[: form.values], parts[form.values :]
+            most = len(form.constants)
         if len(parts) > most or (self.distinct and values and isinstance(values[0], exp.Star)):
-            if row.values == 1 and not row.constants:
+            if form.values == 1 and not form.constants:
                 raise self.source.error(
                     f"{self.name.upper()} of several values is not supported",
                     place(self.node),
                     f"write {_PAIRS}" if self.name == "count" and self.distinct else "aggregate one value",
                     NotSupported,
                 )
-            raise self.source.error(f"{self.name.upper()} takes less than that", place(self.node), f"write {row.usage}")
-        if 0 < len(values) < row.values:
+            raise self.source.error(f"{self.name.upper()} takes less than that", place(self.node), f"write {usage}")
+        if 0 < len(values) < form.values:
             raise self.source.error(
-                f"{self.name.upper()} takes {row.values} values", place(self.node), f"write {row.usage}"
+                f"{self.name.upper()} takes {form.values} values", place(self.node), f"write {usage}"
             )
         return values, parts
 
     def _of_rows(self, values: list[exp.Expr]) -> BoundAggregate:
-        if self.function.variant != "rows" or self.function.values != 1 or self.function.order is not CallOrder.NONE:
-            simple = self.function.values == 1 and self.function.order is CallOrder.NONE
+        if self.function.variant != "rows" or self.form.values != 1 or self.form.order is not CallOrder.NONE:
+            simple = self.form.values == 1 and self.form.order is CallOrder.NONE
             advice = f"write {self.name.upper()}(column)" if simple else f"write {self.function.usage}"
             raise self.source.error(f"{self.name.upper()} needs a value", place(self.node), advice)
         return BoundAggregate(
@@ -181,7 +179,7 @@ class AggregateBinder:
         return signature.parameter, signature.result
 
     def _places(self, size: int) -> Sequence[int]:
-        return self.function.places or range(size)
+        return self.form.places or range(size)
 
     def _kinds(self, parameter: DataType, size: int) -> list[DataType]:
         """The type of each value, as written."""
@@ -204,14 +202,13 @@ class AggregateBinder:
         self, bound: Sequence[Expression], orders: Sequence[tuple[Expression, ValueOrder]]
     ) -> tuple[Expression, tuple[object, ...]]:
         """What the aggregate is of, and its order."""
-        row = self.function
-        if row.order is CallOrder.NONE:
+        if self.form.order is CallOrder.NONE:
             return (
                 bound[0] if len(bound) == 1 else self._pack([bound[at] for at in self._places(len(bound))], bound)
             ), ()
-        if row.order is CallOrder.VALUE:
+        if self.form.order is CallOrder.VALUE:
             return bound[0], (tuple(order for _, order in orders) or (ValueOrder(),),)
-        if row.order is CallOrder.NEEDED and not orders:
+        if self.form.order is CallOrder.NEEDED and not orders:
             orders = [(self._time(), ValueOrder())]
         if self.distinct and any(key != bound[0] for key, _ in orders):
             raise self.source.error(
@@ -219,15 +216,17 @@ class AggregateBinder:
                 place(self.order[0]),
                 "order by the value itself",
             )
-        if row.order is CallOrder.VALUES and (self.distinct or [key for key, _ in orders] == [bound[0]] or not orders):
+        if self.form.order is CallOrder.VALUES and (
+            self.distinct or [key for key, _ in orders] == [bound[0]] or not orders
+        ):
             alone = (orders[0][1] if orders else ValueOrder(),)
-            return (bound[0] if row.needed else self._pack(bound, bound)), (alone,)
+            return (bound[0] if self.form.needed else self._pack(bound, bound)), (alone,)
         return self._pack([*(key for key, _ in orders), *bound], bound), (
             (*(order for _, order in orders), ValueOrder()),
         )
 
     def _time(self) -> Expression:
-        time = _time_of_rows(self.rows.relation.node) if self.function.by_time else None
+        time = _time_of_rows(self.rows.relation.node) if self.form.by_time else None
         if time is None:
             raise self.source.error(
                 f"{self.name.upper()} needs an order", place(self.node), f"write {self.function.usage}"
@@ -237,7 +236,7 @@ class AggregateBinder:
     def _pack(self, fields: Sequence[Expression], values: Sequence[Expression]) -> Expression:
         """A ROW of these, NULL where a value is that must not be."""
         row = Call(_row_type(fields), "row", tuple(fields))
-        there = [Call(BOOLEAN, "is_not_null", (values[number],)) for number in self.function.needed]
+        there = [Call(BOOLEAN, "is_not_null", (values[number],)) for number in self.form.needed]
         if not there:
             return row
         condition = there[0] if len(there) == 1 else Call(BOOLEAN, "and", tuple(there))
@@ -246,7 +245,7 @@ class AggregateBinder:
     def _constants(self, written: Sequence[exp.Expr]) -> list[object]:
         return [
             self._constant(constant, written[number] if number < len(written) else None)
-            for number, constant in enumerate(self.function.constants)
+            for number, constant in enumerate(self.form.constants)
         ]
 
     def _constant(self, constant: Constant, node: exp.Expr | None) -> object:

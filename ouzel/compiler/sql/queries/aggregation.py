@@ -95,7 +95,7 @@ class _GroupBinder(Binder):
     def _argument_of(self, node: exp.Expr, condition: exp.Expr | None) -> _Argument:
         row = _RowBinder(self.source, self.relation)
         call = AggregateBinder(row, node)
-        if self.relation.node.retracts and not call.function.takes_back:
+        if self.relation.node.retracts and not call.function.state.takes_back:
             raise self.source.error(
                 f"{call.name.upper()} cannot take back what it has added, and the query's rows change",
                 place(call.node),

@@ -213,7 +213,7 @@ class CallReader:
                 "aggregate a subquery that has DISTINCT rows", NotSupported,
             )  # fmt: skip
         call = AggregateBinder(binder, called)
-        if not call.function.over:
+        if not call.function.call.over:
             raise self.source.error(
                 f"{name.upper()} OVER is not supported",
                 place(called),

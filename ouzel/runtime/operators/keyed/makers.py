@@ -22,10 +22,11 @@ ACCUMULATORS = {
     "best": "ouzel.runtime.operators.keyed.best:make_best",
     "python total": "ouzel.runtime.operators.keyed.python_totals:make_python_total",
 }
-"""By AggregateFunction.accumulators, the function of (call, argument type, whether rows can be taken back) that makes them."""
+"""By GroupState.accumulators, the function of (call, argument type, whether rows can be taken back) that makes them."""
 
 
 def maker_of(function: AggregateFunction) -> Callable[..., Accumulators]:
     """The function that makes an aggregate's accumulators; an aggregate of another package names its own by import path."""
-    made: Callable[..., Accumulators] = load_named(ACCUMULATORS.get(function.accumulators, function.accumulators))
+    name = function.state.accumulators
+    made: Callable[..., Accumulators] = load_named(ACCUMULATORS.get(name, name))
     return made

@@ -54,7 +54,7 @@ class PythonTotals(Accumulators):
     def __init__(self, call: AggregateCall, kind: DataType) -> None:
         super().__init__(call)
         self._kind = kind
-        self._monoid: PlainMonoid = row_of(call).python  # type: ignore[assignment]  # its row says that it has one
+        self._monoid: PlainMonoid = row_of(call).state.python  # type: ignore[assignment]  # its row says that it has one
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         self._totals = table.rows(f"of {self.call.name}", {"total": pl.Binary()})
