@@ -15,25 +15,19 @@ from ouzel.compiler.plan.aggregates import (
 )
 from ouzel.compiler.plan.asof_join import AsofJoin
 from ouzel.compiler.plan.base import (
-    ANY,
     APPENDS,
-    BROADCAST,
-    OWN,
     OWN_NAMES,
     UNBOUNDED,
     WEIGHT,
     WEIGHTED,
     Binary,
     Changelog,
-    Distribution,
-    DistributionKind,
     Leaf,
     Node,
     RowWise,
     SameColumns,
     Step,
     Unary,
-    by_keys,
     identity_origins,
     keeps_rows,
     names_above,
@@ -41,10 +35,10 @@ from ouzel.compiler.plan.base import (
     names_below,
     needs_routing,
     reads_for_itself,
-    single,
     streamed,
     walk,
 )
+from ouzel.compiler.plan.distribution import ANY, BROADCAST, OWN, Distribution, DistributionKind, by_keys, single
 from ouzel.compiler.plan.gathering import Gather
 from ouzel.compiler.plan.interval_join import IntervalJoin
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind, RowTime
@@ -62,7 +56,8 @@ from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode, sinks_in
 from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
-from ouzel.compiler.plan.windows import AssignWindow, WindowGrid, WindowKind
+from ouzel.compiler.plan.window_grid import WindowGrid
+from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
 __all__ = [
     "ADDED",

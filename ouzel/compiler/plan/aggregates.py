@@ -12,18 +12,8 @@ from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, ValueOrder
 from ouzel.compiler.functions.aggregates import find_aggregate
 from ouzel.compiler.functions.gathering import orders_of
-from ouzel.compiler.plan.base import (
-    ANY,
-    UNBOUNDED,
-    WEIGHTED,
-    Changelog,
-    Distribution,
-    Names,
-    Node,
-    Unary,
-    by_keys,
-    single,
-)
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Changelog, Names, Node, Unary
+from ouzel.compiler.plan.distribution import ANY, Distribution, by_keys, single
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.lifetime import Lifetime

@@ -15,13 +15,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.plan.identity import digest, meaning
+from ouzel.compiler.plan.window_grid import WindowGrid
 from ouzel.compiler.types import Schema
 from ouzel.compiler.written import NodeLocation
 
 if TYPE_CHECKING:
     from ouzel.compiler.plan.aggregates import Aggregate
-    from ouzel.compiler.plan.windows import WindowGrid
 
 WEIGHT = "$weight"
 """Name of the Int64 column that a retracting stream carries beside its schema."""
@@ -51,54 +52,6 @@ class Changelog(Enum):
 APPENDS = frozenset({Changelog.APPEND})
 WEIGHTED = frozenset({Changelog.APPEND, Changelog.RETRACT})
 """What a node can read that is right for every weight."""
-
-
-class DistributionKind(Enum):
-    """Which rows of an input must reach the same task."""
-
-    ANY = "any"
-    KEYS = "by keys"
-    SINGLE = "single"
-    BROADCAST = "broadcast"
-    OWN = "read by each"
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task for a reason, or all to each.
-
-    An input that each task reads for itself (OWN) reaches it by no stream.
-    """
-
-    kind: DistributionKind
-    keys: tuple[str, ...] = ()
-    reason: SingleTask | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        assert (self.kind is DistributionKind.SINGLE) == (self.reason is not None), "made by `single`, which asks why"
-
-
-@dataclass(frozen=True)
-class SingleTask:
-    """Why one task has all rows, as a clause for an error, and what to write instead so that several have them; empty for nothing."""
-
-    why: str
-    instead: str = ""
-
-
-ANY = Distribution(DistributionKind.ANY)
-BROADCAST = Distribution(DistributionKind.BROADCAST)
-OWN = Distribution(DistributionKind.OWN)
-
-
-def single(why: str, instead: str = "") -> Distribution:
-    """All rows to one task; the words are those of `SingleTask`."""
-    return Distribution(DistributionKind.SINGLE, reason=SingleTask(why, instead))
-
-
-def by_keys(keys: tuple[str, ...], otherwise: Distribution) -> Distribution:
-    """Rows of equal keys together; `otherwise` without keys, as all rows are equal then."""
-    return Distribution(DistributionKind.KEYS, keys) if keys else otherwise
 
 
 @dataclass(frozen=True)

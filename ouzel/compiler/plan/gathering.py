@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import WEIGHTED, Names, SameColumns, single
+from ouzel.compiler.plan.base import WEIGHTED, Names, SameColumns
+from ouzel.compiler.plan.distribution import single
 
 
 @dataclass(frozen=True)

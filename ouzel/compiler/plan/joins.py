@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Distribution, Names, by_keys, single
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names
+from ouzel.compiler.plan.distribution import Distribution, by_keys, single
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import Field, Schema
 

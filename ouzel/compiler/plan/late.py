@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import ANY, WEIGHTED, Changelog, Names, Node, Unary
+from ouzel.compiler.plan.base import WEIGHTED, Changelog, Names, Node, Unary
+from ouzel.compiler.plan.distribution import ANY
 from ouzel.compiler.types import Schema
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Distribution, Names, Unary, by_keys, identity_origins, single
+from ouzel.compiler.plan.base import Names, Unary, identity_origins
+from ouzel.compiler.plan.distribution import Distribution, by_keys, single
 from ouzel.compiler.plan.lifetime import Lifetime
 from ouzel.compiler.types import FloatType
 

@@ -7,19 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, substitute
-from ouzel.compiler.plan.base import (
-    ANY,
-    UNBOUNDED,
-    WEIGHTED,
-    Binary,
-    Changelog,
-    Distribution,
-    DistributionKind,
-    Names,
-    Node,
-    Step,
-    identity_origins,
-)
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names, Node, Step, identity_origins
+from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.types import Schema
 
 

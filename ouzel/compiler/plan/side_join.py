@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan.base import ANY, APPENDS, OWN, WEIGHTED, Changelog, Node, walk
+from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Node, walk
+from ouzel.compiler.plan.distribution import ANY, OWN
 from ouzel.compiler.plan.joins import Join, JoinKind
 from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sets import Union

@@ -9,17 +9,8 @@ from enum import Enum
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.aggregates import resolve_aggregate
-from ouzel.compiler.plan.base import (
-    ANY,
-    APPENDS,
-    WEIGHTED,
-    Changelog,
-    Distribution,
-    DistributionKind,
-    Names,
-    Node,
-    SameColumns,
-)
+from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Names, Node, SameColumns
+from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
 from ouzel.errors import QueryError

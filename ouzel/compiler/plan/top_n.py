@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import (
-    ANY,
-    APPENDS,
-    UNBOUNDED,
-    WEIGHTED,
-    Changelog,
-    Names,
-    Node,
-    SameColumns,
-)
+from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, WEIGHTED, Changelog, Names, Node, SameColumns
+from ouzel.compiler.plan.distribution import ANY
 from ouzel.compiler.plan.ordered import Ordered
 from ouzel.compiler.types import BIGINT, Field, Schema
 

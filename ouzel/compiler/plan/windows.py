@@ -9,6 +9,7 @@ from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.plan.base import Names, RowWise, Unary, identity_origins
+from ouzel.compiler.plan.window_grid import WindowGrid
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -23,25 +24,6 @@ class WindowKind(Enum):
 
 SLIDES = {WindowKind.HOP: "slide", WindowKind.CUMULATE: "step"}
 """What the slide is called where it is not the size."""
-
-
-@dataclass(frozen=True)
-class WindowGrid:
-    """Windows of `size_us` that begin every `grid_us`, shifted by `offset_us`, or, of CUMULATE, end every `slide_us` up to that size.
-
-    `start` and `end` are the columns that say which one a row is in.
-    """
-
-    size_us: int
-    slide_us: int
-    grid_us: int
-    offset_us: int
-    start: str
-    end: str
-
-    def start_before(self, at_us: int) -> int:
-        """When the last window begins that begins then or before."""
-        return at_us - (at_us - self.offset_us) % self.grid_us
 
 
 class AddsWindow(Unary):

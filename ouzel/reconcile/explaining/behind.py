@@ -27,7 +27,8 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
 )
-from ouzel.compiler.plan.base import ANY, APPENDS, UNBOUNDED, Changelog, Names, Unary
+from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Names, Unary
+from ouzel.compiler.plan.distribution import ANY
 from ouzel.compiler.types import BIGINT, VARCHAR, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.reconcile.recording.record import RunRecord

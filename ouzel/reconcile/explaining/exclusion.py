@@ -15,7 +15,8 @@ from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Emit, EmitRule, LateRows, Project
 from ouzel.compiler.plan.aggregates import ROWS, row_of
-from ouzel.compiler.plan.base import Distribution, Names, SameColumns
+from ouzel.compiler.plan.base import Names, SameColumns
+from ouzel.compiler.plan.distribution import Distribution
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType, Schema
 from ouzel.reconcile.comparing.lineage import ROLES, Role
 from ouzel.reconcile.explaining.behind import HIGH, Bound, LooksBack
