@@ -123,6 +123,27 @@ def test_one_odd_record_sends_no_other_down_the_slow_way(odd: bytes, monkeypatch
     assert looked_at == [odd]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "named"),
+    [
+        (pl.String(), '"\\ud800"', "VARCHAR"),
+        (pl.List(pl.String()), '["a\\udc00"]', "ARRAY<VARCHAR>"),
+        (pl.Struct({"s": pl.String()}), '{"s": "\\ud83dx"}', "ROW<s VARCHAR>"),
+        (MAP, '{"\\ud800": 1}', "MAP<VARCHAR, DECIMAL(38, 10)>"),
+        (pl.Date(), '"\\ud800"', "DATE"),
+    ],
+    ids=str,
+)
+def test_half_of_a_surrogate_pair_is_a_bad_record(kind: pl.DataType, value: str, named: str) -> None:
+    decoder = JsonDecoder({}, {"c": kind, "n": pl.Int64()}, frozenset())
+    decoded = decoder.decode(Records.of([b'{"n": 1}', f'{{"c": {value}, "n": 2}}'.encode(), b'{"n": 3}']))
+    assert decoded.frame["n"].to_list() == [1, 3]
+    ((place, reason),) = decoded.bad
+    assert place == 1
+    assert reason.endswith(f"does not fit column 'c' of type {named}")
+    reason.encode()
+
+
 def test_a_nan_is_read_with_all_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_format, "check_record", None)
     decoder = JsonDecoder({}, {"f": pl.Float64(), "d": pl.Decimal(38, 10)}, frozenset())

@@ -136,7 +136,7 @@ def _others(bad: Mapping[int, str], rows: int) -> np.ndarray:
 
 def misfit(name: str, kind: pl.DataType, value: object) -> str:
     """Why a record is bad: this value is not of the column's type."""
-    shown = repr(value) if type(value) is not str else f"'{value}'"
+    shown = repr(value) if type(value) is not str else f"'{value.encode(errors='backslashreplace').decode()}'"
     return f"{shown[:80]} does not fit column '{name}' of type {sql_name(kind)}"
 
 

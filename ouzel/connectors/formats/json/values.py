@@ -140,7 +140,7 @@ def _expect(value: Any, kind: type) -> Any:
 
 def _key(text: str, kind: pl.DataType) -> Any:
     """A map's key: JSON has only text there."""
-    parsed = parse_column(kind)(pl.Series("key", [text])) if not isinstance(kind, pl.String) else [text]
+    parsed = parse_column(kind)(pl.Series("key", [text])) if not isinstance(kind, pl.String) else [_whole(text)]
     if parsed[0] is None:
         raise ValueError(text)
     return parsed[0]
@@ -170,7 +170,13 @@ def _text(value: Any, kind: pl.DataType) -> str:
         return value.text
     if isinstance(value, (dict, list)):
         raise Unwritten(value)
-    return value if isinstance(value, str) else str(value)
+    return _whole(value) if isinstance(value, str) else str(value)
+
+
+def _whole(text: str) -> str:
+    """The text; JSON may hold half of a surrogate pair, which no column can."""
+    text.encode()  # UnicodeEncodeError is a ValueError
+    return text
 
 
 def _decimal(value: Any, kind: pl.DataType) -> Decimal:
