@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ouzel.planner.settings import Delivery
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.protocol.cluster.leadership import Fence
@@ -79,7 +78,7 @@ class StreamManagerMachine:
         settings = placement.topology.settings
         self._container, self._incarnation = container, incarnation
         self._token, self._random_bytes = token, random_bytes
-        self._tracked = settings.delivery is Delivery.AT_LEAST_ONCE
+        self._tracked = settings.delivery.tracks
         self._drain_ms, self._drained_ms = settings.cache_drain_ms, 0.0
         self._holders = placement.holders()
         limit = _LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
