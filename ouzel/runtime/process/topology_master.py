@@ -107,16 +107,16 @@ class TopologyMaster(TopologyMasterServicer):
             self.has_told_end = self._machine.has_ended
 
     def Stop(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.STOP)
+        return self.answer(ClientRequest.STOP)
 
     def Deactivate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.DEACTIVATE)
+        return self.answer(ClientRequest.DEACTIVATE)
 
     def Activate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.ACTIVATE)
+        return self.answer(ClientRequest.ACTIVATE)
 
     def Look(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.LOOK)
+        return self.answer(ClientRequest.LOOK)
 
     def status(self) -> wire_pb2.TopologyStatus:
         """How the topology stands, all of it."""
@@ -198,7 +198,8 @@ class TopologyMaster(TopologyMasterServicer):
                 self._changed.notify_all()
         return instructions
 
-    def _answer(self, request: ClientRequest) -> wire_pb2.PlanReply:
+    def answer(self, request: ClientRequest) -> wire_pb2.PlanReply:
+        """Do what a client asks, and keep it for another topology master."""
         instructions = self._tell(lambda: self._machine.on_request(request, self._clock()))
         version = self._machine.version
         if StoreRequest() in instructions:

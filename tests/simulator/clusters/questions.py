@@ -7,15 +7,21 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import OuzelError
+from ouzel.planner.build import plan_topology
+from ouzel.planner.packing import pack
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator.cluster.faults import Fault
 from ouzel.runtime.simulator.cluster.simulation import ClusterRun, faults_from, shorten, simulate_cluster
 from ouzel.runtime.simulator.simulation import simulate
-from ouzel.session import Job, load_text
+from ouzel.session import load_text
+from tests.law.shelf import shelved, written
 
 ROWS = 600
 TICKS = f"""
@@ -33,19 +39,42 @@ GROUP BY window_start, window_end, n % 3;""",
 }
 
 
+class Shape(NamedTuple):
+    """What a cluster is asked, and how it is built.
+
+    Attributes:
+        question: its name.
+        parallelism: tasks of each kind.
+        containers: how many.
+        is_published: whether rows are published with epochs.
+    """
+
+    question: str
+    parallelism: int
+    containers: int
+    is_published: bool = False
+
+
 @cache
-def job_of(name: str, parallelism: int, containers: int) -> Job:
-    """A question, planned for so many tasks of each kind in so many containers."""
-    settings = (("parallelism", str(parallelism)), ("containers", str(containers)))
-    return load_text(TICKS + QUESTIONS[name], Path(), name, settings)
+def plan_of(shape: Shape) -> tuple[Topology, PackingPlan]:
+    """The question, planned for that cluster."""
+    settings = [("parallelism", str(shape.parallelism)), ("containers", str(shape.containers))]
+    job = load_text(TICKS + QUESTIONS[shape.question], Path(), shape.question, settings)
+    if not shape.is_published:
+        return job.topology, job.packing
+    program = replace(job.program, sinks=(*job.program.sinks[:-1], written(job.program.sinks[-1])))
+    topology = plan_topology(
+        program, job.settings.updated([("delivery", "effectively-once")]), shape.question, frozenset()
+    )
+    return topology, pack(topology)
 
 
 @cache
 def answer_of(name: str) -> list[tuple[object, ...]]:
     """The rows of the answer, sorted."""
-    job = job_of(name, 1, 1)
-    settings = replace(job.topology.settings, checkpoint_interval_ms=0)
-    run = simulate(replace(job.topology, settings=settings), job.packing, Path())
+    topology, packing = plan_of(Shape(name, 1, 1))
+    settings = replace(topology.settings, checkpoint_interval_ms=0)
+    run = simulate(replace(topology, settings=settings), packing, Path())
     return table_of(run.frames.values())
 
 
@@ -61,10 +90,12 @@ def table_of(frames: Iterable[pl.DataFrame]) -> list[tuple[object, ...]]:
     return sorted(row[:-1] for row in counted for _ in range(row[-1]))
 
 
-def shape_of(seed: int) -> tuple[str, int, int]:
-    """Question, tasks of a kind, and containers: drawn from the seed."""
+def shape_of(seed: int) -> Shape:
+    """What is drawn from the seed."""
     random = Random(seed)
-    return random.choice(sorted(QUESTIONS)), random.choice([1, 2]), random.choice([1, 2, 3])
+    question, parallelism = random.choice(sorted(QUESTIONS)), random.choice([1, 2])
+    containers = random.choice([1, 2, 3][: parallelism + 1])
+    return Shape(question, parallelism, containers, random.random() < 0.3)
 
 
 def run_seed(seed: int, faults: Sequence[Fault] | None = None) -> ClusterRun:
@@ -74,12 +105,12 @@ def run_seed(seed: int, faults: Sequence[Fault] | None = None) -> ClusterRun:
         OuzelError: it did not come to its end.
         AssertionError: what came out is wrong.
     """
-    name, parallelism, containers = shape_of(seed)
-    job = job_of(name, parallelism, containers)
-    run = simulate_cluster(job.topology, job.packing, seed, faults)
-    found, expected = table_of(run.frames), answer_of(name)
-    assert found == expected, f"'{name}': {_difference(found, expected)}"
-    assert run.status.rows_late == 0, f"'{name}': {run.status.rows_late} rows came late: a watermark was wrong"
+    shape = shape_of(seed)
+    with shelved() as shelf:
+        run = simulate_cluster(*plan_of(shape), seed, faults)
+    found, expected = table_of(shelf.frames if shape.is_published else run.frames), answer_of(shape.question)
+    assert found == expected, _difference(found, expected)
+    assert run.status.rows_late == 0, f"{run.status.rows_late} rows came late: a watermark was wrong"
     return run
 
 
@@ -96,15 +127,10 @@ def tell_failure(seed: int) -> str:
     """Why a seed fails, and the fewest of its faults with which it still does; empty if it does not fail."""
     if not (why := why_it_fails(seed)):
         return ""
-    faults = shorten(faults_of(seed), lambda fewer: bool(why_it_fails(seed, fewer)))
-    return "\n".join([f"seed {seed} {shape_of(seed)}: {why}", *(f"  {fault}" for fault in faults)])
-
-
-def faults_of(seed: int) -> Sequence[Fault]:
-    """The faults that are drawn for a seed."""
-    name, parallelism, containers = shape_of(seed)
-    job = job_of(name, parallelism, containers)
-    return faults_from(job.topology, job.packing, seed)
+    with shelved():
+        drawn = faults_from(*plan_of(shape_of(seed)), seed)
+    faults = shorten(drawn, lambda fewer: bool(why_it_fails(seed, fewer)))
+    return "\n".join([f"seed {seed}, {shape_of(seed)}: {why}", *(f"  {fault}" for fault in faults)])
 
 
 def _difference(found: list[tuple[object, ...]], expected: list[tuple[object, ...]]) -> str:

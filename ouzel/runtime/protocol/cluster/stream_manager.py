@@ -20,7 +20,7 @@ from ouzel.runtime.protocol.pace import LATER_S, REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 
-_LINK_LIMIT = 4
+LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source.
 
 At most once nothing is replayed, neither what is dropped nor what is late: then what waits is bounded by back-pressure alone.
@@ -81,7 +81,7 @@ class StreamManagerMachine:
         self._tracked = settings.delivery.tracks
         self._drain_ms, self._drained_ms = settings.cache_drain_ms, 0.0
         self._holders = placement.holders()
-        limit = _LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
+        limit = LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
         self._tasks = {task.id: TaskLink(task.id, limit) for task in placement.tasks_in(container)}
         self._peers = {peer: PeerLink(-peer, limit) for peer in sorted(placement.containers - {container})}
         remote = {task: self._peers[place] for task, place in placement.places().items() if place != container}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,9 +19,11 @@ from ouzel.runtime.process.leading import leader_path
 from ouzel.runtime.process.topology_master import TopologyMaster
 from ouzel.runtime.protocol.cluster.epochs import Phase
 from ouzel.runtime.protocol.cluster.executor import ExecutorMachine
+from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
 from ouzel.runtime.protocol.cluster.supervision import Kill, Start
+from ouzel.runtime.protocol.cluster.topology_master import ClientRequest
 from ouzel.runtime.run import RunState
 from ouzel.runtime.simulator.cluster.disk import Disk
 from ouzel.runtime.simulator.cluster.processes import (
@@ -51,6 +54,7 @@ class Cluster:
         lost_calls: how often a call to the topology master is thought to have failed.
         interleaves: how often a topology master loses its turn between two steps of what it does.
         wire_bytes: so much a connection holds.
+        share: how often a process that acts has its turn.
         alive: the processes that run, and `hung` until when those do nothing that hang.
         errors: what no process may raise.
     """
@@ -62,7 +66,7 @@ class Cluster:
         )
         self.now_ms, self.wall_zero_us = 1_000.0, WALL_ZERO_US
         self.delay_ms, self.commit_ms, self.lost_calls, self.interleaves = 10.0, 10.0, 0.02, 0.2
-        self.wire_bytes = 1 << 20
+        self.wire_bytes, self.share = 1 << 20, 0.9
         self.state, self.disk = StateTree(), Disk()
         self.frames: list[pl.DataFrame] = []
         self.results = SimulatedResults(lambda _, frame: self.frames.append(frame))
@@ -75,7 +79,7 @@ class Cluster:
         self._journals: dict[Path, MemoryJournal] = {}
         self._exits: list[Key] = []
         self._later: deque[tuple[float, Callable[[], object]]] = deque()
-        self._look_after_at = 0.0
+        self._look_after_at, self._resumes_at_ms = 0.0, math.inf
         self._away_until_ms = {"state": 0.0, "disk": 0.0}
         self._tables = {container: Processes() for container in self.job.containers}
         self._executors: dict[int, ExecutorMachine] = {}
@@ -163,6 +167,22 @@ class Cluster:
         self.hung.setdefault(key, (self.now_ms, self.now_ms + for_ms))
         return True
 
+    def ask(self, request: ClientRequest) -> bool:
+        """A client asks something; whether it was answered."""
+        leader = self.find_leader(None)
+        if leader is None or leader.master is None or not self.acts(leader.key):
+            return False
+        try:
+            leader.master.answer(request)
+        except Deposed:
+            return False
+        return True
+
+    def pause(self, for_ms: float) -> None:
+        """A client has the topology come to rest, and go on again, as soon as he is answered."""
+        if self.ask(ClientRequest.DEACTIVATE):
+            self._resumes_at_ms = self.now_ms + for_ms
+
     def take_away(self, what: str, for_ms: float) -> None:
         """The state manager does not answer, or the disk has no room, for so long."""
         self._away_until_ms[what] = max(self._away_until_ms[what], self.now_ms + for_ms)
@@ -188,6 +208,8 @@ class Cluster:
     def step(self) -> None:
         """Time passes, and each process that acts has its turn, or misses it."""
         self.now_ms += self.random.choice([1.0, 5.0, 10.0, 20.0])
+        if self.now_ms >= self._resumes_at_ms and self.ask(ClientRequest.ACTIVATE):
+            self._resumes_at_ms = math.inf
         self.state.is_away = self._away_until_ms["state"] > self.now_ms
         self.disk.is_full = self._away_until_ms["disk"] > self.now_ms
         for key in [key for key, (_, until_ms) in self.hung.items() if until_ms <= self.now_ms]:
@@ -198,7 +220,7 @@ class Cluster:
             self._look_after_at = self.now_ms + _LOOK_AFTER_MS
             self._supervise()
         for key in self.random.sample(list(self.alive), len(self.alive)):
-            if self.acts(key) and self.random.random() < 0.9:
+            if self.acts(key) and self.random.random() < self.share:
                 self.alive[key].step()
         self._look_for_end()
 
@@ -283,10 +305,13 @@ class Cluster:
 def with_small_limits(topology: Topology, random: Random) -> Topology:
     """The topology with settings under which a cluster soon does all that it does: short times, small batches."""
     rows = random.choice([10, 20, 50])
+    high = random.choice([2_000, 20_000, topology.settings.high_watermark_bytes])
     settings = replace(
         topology.settings,
         batch_rows=rows,
-        max_pending_rows=rows * random.choice([1, 2, 4]),
+        max_pending_rows=rows * random.choice([1, 1, 2, 4]),
+        high_watermark_bytes=high,
+        low_watermark_bytes=high // 2,
         ack_timeout_ms=2_000,
         hang_timeout_ms=2_000,
         checkpoint_interval_ms=random.choice([50, 150, 500]),

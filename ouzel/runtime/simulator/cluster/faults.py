@@ -22,10 +22,14 @@ class Kind(Enum):
     DISK_FULL = "the disk of the epochs is full"
     TORN = "a file of the epochs is torn"
     SINK_STALLS = "what it writes to stands still"
+    PAUSED = "a client pauses the topology"
 
 
-ANYWHERE = (Kind.STATE_AWAY, Kind.DISK_FULL, Kind.TORN)
+ANYWHERE = (Kind.STATE_AWAY, Kind.DISK_FULL, Kind.TORN, Kind.PAUSED)
 """Kinds that befall no process."""
+
+OFTEN = (*Kind, Kind.KILL, Kind.KILL, Kind.KILL, Kind.HANG)
+"""What is drawn from."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Fault:
                 cluster.take_away("disk", self.lasts_ms)
             case Kind.TORN:
                 cluster.disk.tears += 1
+            case Kind.PAUSED:
+                cluster.pause(self.lasts_ms)
             case Kind.SINK_STALLS:
                 process = cluster.alive.get(self.key)
                 if isinstance(process, TaskProcess) and process.sink is not None:
@@ -87,9 +93,13 @@ class Fault:
                 end.incoming.slow_until_ms = cluster.now_ms + self.lasts_ms
 
 
-def draw_faults(random: Random, cluster: Cluster, most: int, kinds: tuple[Kind, ...] = tuple(Kind)) -> list[Fault]:
-    """Up to so many faults, in the order of their times."""
-    faults = [_draw(random, cluster, random.choice(kinds)) for _ in range(random.randint(0, most))]
+_TASKS = 0.5
+"""So often it is a task that dies or hangs, and else any process."""
+
+
+def draw_faults(random: Random, cluster: Cluster, most: int, kinds: tuple[Kind, ...] = OFTEN) -> list[Fault]:
+    """Up to so many faults, one at least, in the order of their times."""
+    faults = [_draw(random, cluster, random.choice(kinds)) for _ in range(random.randint(1, most))]
     return sorted(faults, key=lambda fault: fault.at_ms)
 
 
@@ -99,11 +109,11 @@ def _draw(random: Random, cluster: Cluster, kind: Kind) -> Fault:
         keys = [key for key in keys if key[1] == "stream-manager"]
     elif kind is Kind.HANG:
         keys = [key for key in keys if key[1] != "executor"]
-    elif kind is Kind.SINK_STALLS:
+    if kind is Kind.SINK_STALLS or (kind in (Kind.KILL, Kind.HANG) and random.random() < _TASKS):
         keys = [key for key in keys if key[1].startswith("instance")]
     return Fault(
         kind,
-        1_000.0 + random.choice([200.0, 600.0, 2_000.0]) * random.random(),
+        1_000.0 + random.choice([200.0, 600.0, 1_500.0]) * random.random(),
         random.choice([None, None, Phase.DRAINING, Phase.WRITING, Phase.GOING_BACK]),
         (0, "") if kind in ANYWHERE else random.choice(keys),
         0.0 if kind in (Kind.KILL, Kind.CUT, Kind.TORN) else random.choice([50.0, 500.0, 1_500.0, 4_000.0]),

@@ -18,7 +18,7 @@ from ouzel.runtime.process.topology_master import RequestStore, TopologyMaster, 
 from ouzel.runtime.protocol.cluster.leadership import Candidate, Deposed, Leader
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
-from ouzel.runtime.protocol.cluster.stream_manager import StreamManagerMachine
+from ouzel.runtime.protocol.cluster.stream_manager import LINK_LIMIT, StreamManagerMachine
 from ouzel.runtime.protocol.pace import TICK_MS, Pace
 from ouzel.runtime.simulator.cluster.coroutine import Coroutine
 from ouzel.runtime.simulator.cluster.disk import SimulatedStore
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 TOKEN = b"token"
 _LOOK_MS, _LEADS_MS, _REPEAT_PLAN_MS, _MOVED = 100.0, 200.0, 1_000.0, 0.05
 """How often a candidate looks who leads, and a leader whether it still does; when a plan is sent again; how often it is asked who leads."""
+
+
+FRAME_BYTES = 8 << 10
+"""No frame of a simulation is larger."""
 
 
 class Process(Protocol):
@@ -196,9 +200,18 @@ class StreamManagerProcess:
         self.hub.write(now, busy=False)
         report = self.machine.report_if_due(self.hub.received_bytes, now)
         manager = self._cluster.find_metrics_manager(self._container)
+        if report is not None:
+            self._check_bounds(report)
         if report is not None and manager is not None:
             report.incarnation = self._incarnation
             manager.on_report(wire_pb2.Report(stream_manager=report))
+
+    def _check_bounds(self, report: wire_pb2.StreamManagerReport) -> None:
+        """What waits must stay within the limits of its links."""
+        placement, settings = self._cluster.job.placement, self._cluster.job.topology.settings
+        links = len(placement.tasks_in(self._container)) + len(placement.containers) - 1
+        most = links * (LINK_LIMIT * settings.high_watermark_bytes + FRAME_BYTES)
+        assert report.waiting_bytes <= most, f"{report.waiting_bytes} bytes wait in {links} links, which hold {most}"
 
     def _follow_master(self, now: float) -> None:
         """Register with whoever leads, and take its plans, each some time after it was made."""

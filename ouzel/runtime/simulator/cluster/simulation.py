@@ -16,7 +16,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator.cluster.cluster import Cluster, has_finished, with_small_limits
-from ouzel.runtime.simulator.cluster.faults import Fault, Kind, draw_faults
+from ouzel.runtime.simulator.cluster.faults import OFTEN, Fault, Kind, draw_faults
 from ouzel.runtime.wire import wire_pb2
 
 STEPS_MAX = 20_000
@@ -50,7 +50,7 @@ def simulate_cluster(
     seed: int,
     faults: Sequence[Fault] | None = None,
     most: int = 4,
-    kinds: tuple[Kind, ...] = tuple(Kind),
+    kinds: tuple[Kind, ...] = OFTEN,
 ) -> ClusterRun:
     """Run a topology to its end, with settings, order and, if none are given, faults drawn from the seed.
 
@@ -81,7 +81,8 @@ def _prepared(topology: Topology, packing: PackingPlan, seed: int) -> Iterator[t
     with TemporaryDirectory(dir=where, prefix="ouzel-") as folder, redirect_stderr(io.StringIO()):
         cluster = Cluster(topology, packing, Path(folder), seed)
         cluster.delay_ms, cluster.commit_ms = random.choice([1.0, 20.0, 200.0]), random.choice([1.0, 50.0, 5_000.0])
-        cluster.interleaves = random.choice([0.0, 0.2, 0.6])
+        cluster.interleaves, cluster.share = random.choice([0.0, 0.2, 0.6]), random.choice([0.3, 0.6, 0.9])
+        cluster.wire_bytes = random.choice([5_000, 1 << 20])
         try:
             yield cluster, random
         finally:

@@ -54,6 +54,10 @@ class Wire:
         """Whether all was read."""
         return not self._bytes
 
+    def takes(self, count: int) -> bool:
+        """Whether so many bytes can be written at once."""
+        return not self.is_cut and len(self._bytes) + count <= self.room
+
     def has_news(self, now_ms: float) -> bool:
         """Whether a read gives something now, be it the end."""
         return (bool(self._bytes) or self.is_cut) and now_ms >= self.slow_until_ms
@@ -153,7 +157,7 @@ class SimulatedHub:
                 case _ if end is None:
                     pass
                 case SayNow(_, text):
-                    if not end.outgoing.is_cut:
+                    if end.outgoing.takes(len(text)):
                         end.outgoing.sendmsg([memoryview(text)])
                 case Close():
                     self.close(instruction.session)
