@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import cast
@@ -89,7 +90,7 @@ class Cluster:
     """The stream managers of `numbers` in two containers: spout 1, bolt 3 and sink 5 in the first, spout 2 and bolt 4 in the second."""
 
     def __init__(self, settings: Settings = Settings(), containers: int = 2, seed: int = 0) -> None:
-        topology = numbers(Path(), settings=settings)
+        topology = replace(numbers(Path()), settings=settings)  # whatever its tasks keep
         self.placement = Placement(topology, packed(topology, containers))
         self.now = 1_000.0
         self._random, self.gives = Random(seed), 1 << 30

@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     Attributes:
         question: its name.
         parallelism: tasks of each kind.
-        containers: how many.
+        containers: how many at most.
         is_published: whether rows are published with epochs.
     """
 
@@ -58,14 +58,16 @@ class Shape(NamedTuple):
 @cache
 def plan_of(shape: Shape) -> tuple[Topology, PackingPlan]:
     """The question, planned for that cluster."""
-    settings = [("parallelism", str(shape.parallelism)), ("containers", str(shape.containers))]
-    job = load_text(TICKS + QUESTIONS[shape.question], Path(), shape.question, settings)
-    if not shape.is_published:
-        return job.topology, job.packing
-    program = replace(job.program, sinks=(*job.program.sinks[:-1], written(job.program.sinks[-1])))
-    topology = plan_topology(
-        program, job.settings.updated([("delivery", "effectively-once")]), shape.question, frozenset()
+    job = load_text(
+        TICKS + QUESTIONS[shape.question], Path(), shape.question, [("parallelism", str(shape.parallelism))]
     )
+    topology = job.topology
+    if shape.is_published:
+        program = replace(job.program, sinks=(*job.program.sinks[:-1], written(job.program.sinks[-1])))
+        settings = job.settings.updated([("delivery", "effectively-once")])
+        topology = plan_topology(program, settings, shape.question, frozenset())
+    containers = min(shape.containers, len(topology.tasks()))
+    topology = replace(topology, settings=replace(topology.settings, containers=containers))
     return topology, pack(topology)
 
 
@@ -94,7 +96,7 @@ def shape_of(seed: int) -> Shape:
     """What is drawn from the seed."""
     random = Random(seed)
     question, parallelism = random.choice(sorted(QUESTIONS)), random.choice([1, 2])
-    containers = random.choice([1, 2, 3][: parallelism + 1])
+    containers = random.choice([1, 2, 3])
     return Shape(question, parallelism, containers, random.random() < 0.3)
 
 

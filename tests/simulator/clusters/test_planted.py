@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from ouzel.runtime.process.epochs import SavedEpoch, SnapshotFiles
-from ouzel.runtime.protocol.cluster.follower import PlanFollower
+from ouzel.runtime.process import epoch_keeper
+from ouzel.runtime.protocol.cluster.epochs import EpochsMachine, Generation
+from ouzel.runtime.protocol.cluster.follower import EpochPart, LastRun
 from ouzel.runtime.protocol.cluster.leadership import Fence
 from ouzel.runtime.protocol.cluster.links import PeerLink, Session
 from ouzel.runtime.protocol.cluster.since_mark import SinceMark
@@ -20,7 +21,7 @@ from tests.simulator.clusters.questions import why_it_fails
 
 SEEDS_MAX = 300
 
-PUT, DECODE, ENCODE = SimulatedSink.put, Codec.decode, Codec.encode
+PUT, DECODE = SimulatedSink.put, Codec.decode
 
 
 def flushed_before_it_is_written(sink: SimulatedSink, order: object) -> None:
@@ -49,22 +50,33 @@ def send_no_frame_again(link: PeerLink, received: int, session: Session) -> None
         link.session = session
 
 
-def say_it_is_written(files: SnapshotFiles, epoch: int, snapshot: object) -> None:
-    """A snapshot counts as written as soon as it is taken."""
-    WRITE(files, epoch, snapshot)  # type: ignore[arg-type]
-    if files.saved.failed:
-        files.saved = SavedEpoch(epoch, files=list(files._chain))
+def keep_and_go_on(part: EpochPart, generation: Generation, last: LastRun) -> None:
+    """A task that is started again goes on as if it had kept nothing."""
+    BEGIN(part, generation, last)
+    part.needs_restore = False
 
 
-WRITE = SnapshotFiles.write
+BEGIN = EpochPart.__init__
 
-PLANTED: dict[str, tuple[type, str, Callable[..., object]]] = {
+PLANTED: dict[str, tuple[object, str, Callable[..., object]]] = {
     "a fence lets everybody through": (Fence, "admits", lambda fence, leadership: True),
     "a frame that comes again is handled again": (Ledger, "recall", lambda ledger, frame: None),
     "a sink acks before it has written": (SimulatedSink, "put", flushed_before_it_is_written),
     "a mark of the result is forgotten": (SinceMark, "on_mark", lambda since, task, epoch, kept: None),
     "a frame of another generation is taken": (Codec, "decode", decode_whatever_comes),
-    "a task that has lost its state goes on": (PlanFollower, "waits", property(lambda follower: False)),  # type: ignore[dict-item]
+    "a task that has lost its state goes on": (EpochPart, "__init__", keep_and_go_on),
+    "frames on a connection that is lost are not sent again": (PeerLink, "on_welcome", send_no_frame_again),
+    "a leader does not look whether it still leads": (
+        epoch_keeper,
+        "check_leads",
+        lambda state, path, leadership: None,
+    ),
+    "a snapshot for another leader counts": (EpochsMachine, "_took_for_another", lambda machine, report: False),
+    "an epoch is kept before all is written": (
+        EpochsMachine,
+        "_is_written",
+        lambda machine, task: task.files is not None,
+    ),
 }
 """What, where and how."""
 

@@ -93,7 +93,7 @@ class Fault:
                 end.incoming.slow_until_ms = cluster.now_ms + self.lasts_ms
 
 
-_TASKS = 0.5
+_TASKS = 0.7
 """So often it is a task that dies or hangs, and else any process."""
 
 
@@ -114,7 +114,7 @@ def _draw(random: Random, cluster: Cluster, kind: Kind) -> Fault:
     return Fault(
         kind,
         1_000.0 + random.choice([200.0, 600.0, 1_500.0]) * random.random(),
-        random.choice([None, None, Phase.DRAINING, Phase.WRITING, Phase.GOING_BACK]),
+        random.choice([None, None, None, Phase.DRAINING, Phase.WRITING, Phase.GOING_BACK]),
         (0, "") if kind in ANYWHERE else random.choice(keys),
         0.0 if kind in (Kind.KILL, Kind.CUT, Kind.TORN) else random.choice([50.0, 500.0, 1_500.0, 4_000.0]),
         random.choice([0, 100, 5_000]),

@@ -166,6 +166,7 @@ class StreamManagerProcess:
         self.machine = StreamManagerMachine(cluster.job.placement, container, self.pid, TOKEN, cluster.random.randbytes)
         self.hub = SimulatedHub(self.machine, cluster.random)
         self._member = Member(container, self.pid, "host", 0, "")
+        self._found: MasterProcess | None = None
         self._master: MasterProcess | None = None
         self._version, self._repeat_at, self._tick_at = -1, 0.0, 0.0
         self._plans: deque[tuple[float, wire_pb2.PhysicalPlan]] = deque()
@@ -214,16 +215,21 @@ class StreamManagerProcess:
         assert report.waiting_bytes <= most, f"{report.waiting_bytes} bytes wait in {links} links, which hold {most}"
 
     def _follow_master(self, now: float) -> None:
-        """Register with whoever leads, and take its plans, each some time after it was made."""
+        """Register with whoever leads, as it was when that was asked last, and take its plans, each some time after it was made."""
         if self._master is not None and not self._master.is_alive:
             self._master = None
-        if self._master is None or self._cluster.random.random() < _MOVED:
-            found = self._cluster.find_leader(self._master)
-            if found is not self._master and (found is None or self._cluster.acts(found.key)):
-                self.leave()
-                self._master, self._version = found, -1
-                if found is not None and found.master is not None:
-                    found.master.on_register(self._member)
+        if self._found is None or not self._found.is_alive or self._cluster.random.random() < _MOVED:
+            self._found = self._cluster.find_leader(self._found)
+        found = self._found
+        if (
+            found is not self._master
+            and found is not None
+            and found.master is not None
+            and self._cluster.acts(found.key)
+        ):
+            self.leave()
+            self._master, self._version = found, -1
+            found.master.on_register(self._member)
         leader = self._master
         if leader is None or leader.master is None or not self._cluster.acts(leader.key):
             return
