@@ -27,11 +27,13 @@ class Sink(Protocol):
 
     Attributes:
         busy_since: when it began what it does now; infinite if it does nothing.
-        published: the newest epoch up to which what it was given is visible; -1 before it was told of any.
     """
 
     busy_since: float
-    published: int
+
+    @property
+    def published(self) -> int:
+        """The newest epoch up to which what it was given is visible; -1 before it was told of any."""
 
     def start(self) -> None:
         """Begin."""

@@ -314,7 +314,7 @@ def with_small_limits(topology: Topology, random: Random) -> Topology:
         low_watermark_bytes=high // 2,
         ack_timeout_ms=2_000,
         hang_timeout_ms=2_000,
-        checkpoint_interval_ms=random.choice([50, 150, 500]),
+        checkpoint_interval_ms=random.choice([50, 50, 150, 500]),
         topology_master_standby=random.random() < 0.5,
         seed=random.getrandbits(62),
     )

@@ -28,7 +28,7 @@ class Kind(Enum):
 ANYWHERE = (Kind.STATE_AWAY, Kind.DISK_FULL, Kind.TORN, Kind.PAUSED)
 """Kinds that befall no process."""
 
-OFTEN = (*Kind, Kind.KILL, Kind.KILL, Kind.KILL, Kind.HANG)
+OFTEN = (*Kind, *5 * (Kind.KILL,), *2 * (Kind.HANG,))
 """What is drawn from."""
 
 
@@ -93,7 +93,7 @@ class Fault:
                 end.incoming.slow_until_ms = cluster.now_ms + self.lasts_ms
 
 
-_TASKS = 0.7
+_TASKS = 0.75
 """So often it is a task that dies or hangs, and else any process."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 from random import Random
@@ -141,7 +141,6 @@ class SimulatedSink:
 
     @property
     def published(self) -> int:
-        """See Sink."""
         return self._direct.published
 
     @property
@@ -192,7 +191,7 @@ class SimulatedOffsets:
         self.problems: SimpleQueue[str] = SimpleQueue()
         self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or b"{}").items()}
 
-    def begin_with(self, places: dict[str, Place]) -> None:
+    def begin_with(self, places: Mapping[str, Place]) -> None:
         self.known.update(places)
         self._write()
 

@@ -83,8 +83,10 @@ class TaskProcess:
                 return
             self.instance = self._make()
         self.gateway.carry(self._cluster.now_ms)
-        for port in (*self._offsets[-1:], *self._snapshots):
-            port.work()
+        for offsets in self._offsets[-1:]:
+            offsets.work()
+        for snapshots in self._snapshots:
+            snapshots.work()
         if self.sink is not None:
             self.sink.work()
         if self.gateway.has_room:
@@ -196,7 +198,7 @@ class StreamManagerProcess:
     def _tick(self, now: float) -> None:
         for dial in self.machine.dials():
             other = self._cluster.find_stream_manager(dial.container)
-            self.hub.dial(dial, other and other.hub, self._cluster.wire_bytes, now)
+            self.hub.dial(dial, None if other is None else other.hub, self._cluster.wire_bytes, now)
         self.hub.carry_out(self.machine.on_tick(now, ()))
         self.hub.write(now, busy=False)
         report = self.machine.report_if_due(self.hub.received_bytes, now)

@@ -80,7 +80,7 @@ def _prepared(topology: Topology, packing: PackingPlan, seed: int) -> Iterator[t
     where = _MEMORY if _MEMORY.is_dir() else None
     with TemporaryDirectory(dir=where, prefix="ouzel-") as folder, redirect_stderr(io.StringIO()):
         cluster = Cluster(topology, packing, Path(folder), seed)
-        cluster.delay_ms, cluster.commit_ms = random.choice([1.0, 20.0, 200.0]), random.choice([1.0, 50.0, 5_000.0])
+        cluster.delay_ms, cluster.commit_ms = random.choice([1.0, 20.0, 100.0]), random.choice([1.0, 50.0, 1_000.0])
         cluster.interleaves, cluster.share = random.choice([0.0, 0.2, 0.6]), random.choice([0.3, 0.6, 0.9])
         cluster.wire_bytes = random.choice([5_000, 1 << 20])
         try:
