@@ -236,6 +236,20 @@ def test_a_pause_that_is_not_repeated_is_forgotten() -> None:
     assert bolt.ids() == [1]
 
 
+def test_a_task_that_has_died_takes_no_link_from_the_one_after_it_though_it_is_read_later() -> None:
+    cluster = linked()
+    died = cluster.connect_task(3)
+    died.outgoing.lose()
+    bolt = cluster.connect_task(3)
+    for end in reversed(cluster.ends[-2:]):
+        cluster._read(end)
+    cluster.run()
+    cluster.connect_task(1).send(frame(7, destination=3))
+    cluster.run()
+    read(cluster, bolt)
+    assert bolt.ids() == [7]
+
+
 @pytest.mark.parametrize(("settings", "all_come"), [(SMALL, False), (ONCE, False), (UNTRACKED, True)])
 def test_what_nobody_fetches_is_dropped_only_where_it_is_replayed(settings: Settings, all_come: bool) -> None:
     cluster = linked(settings)

@@ -10,11 +10,11 @@ from tests.simulator.clusters.questions import run_seed, tell_failure
 
 GATE = 24
 
-FOUND: dict[int, str] = {}
+FOUND = {10: "a task that had died was read after the one after it, and took its link: nothing moved any more"}
 """Seeds that failed once, and what was wrong."""
 
 
-@pytest.mark.parametrize("seed", [*range(GATE), *FOUND])
+@pytest.mark.parametrize("seed", sorted({*range(GATE), *FOUND}))
 def test_the_answer_is_exact(seed: int) -> None:
     assert (told := tell_failure(seed)) == "", told
 

@@ -91,6 +91,7 @@ class StreamManagerMachine:
         )
         self._pauses = {task: Pause() for task in self._tasks}
         self._sessions: dict[Session, None] = {}
+        self._opened = 0
         self._received: dict[tuple[int, int], int] = {}
         self._dialled_ms: dict[int, float] = {}
         self._dirty: set[Link] = set()
@@ -103,7 +104,8 @@ class StreamManagerMachine:
 
     def on_connected(self, now_ms: float) -> Session:
         """A connection is open: who is at its other end has to be found out."""
-        session = Session(now_ms)
+        self._opened += 1
+        session = Session(now_ms, self._opened)
         self._sessions[session] = None
         return session
 
@@ -231,6 +233,8 @@ class StreamManagerMachine:
             self._say(session, wire_pb2.CHALLENGE, wire_pb2.Hello(nonce=session.acceptor.nonce, proof=proof))
         elif link is None or not hmac.compare_digest(hello.token, self._token):
             raise Closed
+        elif link.session is not None and link.session.number > session.number:
+            raise Closed  # a process that has died since; the one after it was read first, and would be sent nothing any more
         else:
             session.trusted, session.link = True, link
             link.on_connected(session)
