@@ -2,7 +2,7 @@
 # locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law simulate faults check format docs wire data clean jdk
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -103,6 +103,11 @@ law: $(INSTALLED) ## Run what is drawn at random under SEEDS seeds, others every
 	first=$$(( $$(date +%Y%j) * 1000 )); LAW_SEEDS=$$first:$$(( first + $(SEEDS) - 1 )) \
 	    $(BIN)/python -m pytest -n auto --timeout=0 tests/law/test_memory.py tests/fuzz/test_relations.py tests/simulator \
 	    tests/operators tests/state -m "not spark"
+
+FIRST ?= $$(( $$(date +%Y%j) * 100000 ))
+
+simulate: $(INSTALLED) ## Run whole clusters in the simulator from SEEDS seeds, others every day (FIRST=n names the first): kills, hangs, cuts, full disks
+	$(ONE_THREAD) $(BIN)/python -m tests.simulator.clusters $(FIRST) $(SEEDS)
 
 faults: $(INSTALLED) jdk ## Plant faults drawn from SEED, others every day, in recorded runs of all examples: reconciliation excuses none
 	FAULT_SEED=$(SEED) $(BIN)/python -m pytest tests/reconcile/test_fuzz.py

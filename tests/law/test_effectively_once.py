@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -12,10 +11,6 @@ from random import Random
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Sink, SinkMode
-from ouzel.connectors import CONNECTORS
-from ouzel.connectors.base import Connector, SinkDelivery, Writers, Writes
-from ouzel.connectors.writing import EpochPublisher, SinkRequest
 from ouzel.errors import OuzelError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
@@ -24,73 +19,16 @@ from ouzel.runtime.simulator.host import Host
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.runtime.simulator.world import World
 from ouzel.session import connector_traits
-from ouzel.traits import sink_traits
 from tests.effort import seeds
 from tests.law.cases import CASES, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.engines import faults_with_epochs, folded, loaded, random_shape
 from tests.law.oracle import oracle_answer
+from tests.law.shelf import shelved, written
 from tests.law.test_memory import replay
 
 
-class Shelf:
-    """A table that shows whole epochs, and refuses one that it shows already."""
-
-    def __init__(self) -> None:
-        self.shown: dict[str, list[int]] = {}
-        self.frames: list[pl.DataFrame] = []
-
-    def open(self, request: SinkRequest) -> EpochPublisher:
-        return ShelfPublisher(self, request.publisher)
-
-
-class ShelfPublisher:
-    """See EpochPublisher."""
-
-    def __init__(self, shelf: Shelf, name: str) -> None:
-        self._shelf, self._name = shelf, name
-
-    def last_published(self) -> int:
-        return max(self._shelf.shown.get(self._name, [0]))
-
-    def publish(self, epoch: int, frames: Iterable[pl.DataFrame]) -> None:
-        assert epoch > self.last_published(), f"epoch {epoch} of {self._name} is shown: {self._shelf.shown}"
-        self._shelf.frames += frames
-        self._shelf.shown.setdefault(self._name, []).append(epoch)
-
-    def close(self) -> None:
-        pass
-
-
-def open_shelf(request: SinkRequest) -> EpochPublisher:
-    """What the connector's row names."""
-    return OPEN(request)
-
-
-OPEN = Shelf().open
-"""The test's own."""
-
-SHELF = Connector(
-    "shelf", "",
-    writes=Writes("", ("append", "retract"), Writers.MANY, SinkDelivery.TRANSACTIONAL, publisher=f"{__name__}:open_shelf"),
-)  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def connector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CONNECTORS, "shelf", SHELF)
-
-
-def written(sink: Sink) -> Sink:
-    """The sink of a trailing SELECT as that of an INSERT into a shelf."""
-    assert SHELF.writes is not None
-    mode = SinkMode.RETRACT if sink.input.retracts else SinkMode.APPEND
-    return replace(sink, table="shelf", connector="shelf", mode=mode, traits=sink_traits(SHELF.writes))
-
-
-def published_answer(
-    case: Case, directory: Path, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> tuple[pl.DataFrame, str]:
+def published_answer(case: Case, directory: Path, seed: int) -> tuple[pl.DataFrame, str]:
     """What the shelf holds at the end, with batches, order, deaths and epochs drawn from the seed."""
     seed = zlib.crc32(f"{case.name} {seed}".encode())
     random = Random(seed)
@@ -102,9 +40,8 @@ def published_answer(
     topology = plan_topology(program, job.settings.updated(pairs), job.topology.name, filters)
     if topology.settings.containers > len(topology.tasks()):
         topology = replace(topology, settings=replace(topology.settings, containers=1))
-    shelf = Shelf()
-    monkeypatch.setattr(sys.modules[__name__], "OPEN", shelf.open)
-    run = simulate(topology, pack(topology), directory, seed=seed, faults=faults_with_epochs(random))
+    with shelved() as shelf:
+        run = simulate(topology, pack(topology), directory, seed=seed, faults=faults_with_epochs(random))
     return folded(
         replace(job, program=program), shelf.frames
     ), f"{dict(pairs)}, faults: {run.faults}, shown: {shelf.shown}"
@@ -112,12 +49,12 @@ def published_answer(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ON_TIME, ids=str)
-def test_each_row_is_published_once(case: Case, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_row_is_published_once(case: Case, inputs: Path) -> None:
     expected = oracle_answer(case, inputs)
     for seed in seeds():
         command = replay("test_effectively_once.py::test_each_row_is_published_once", case, seed)
         try:
-            rows, story = published_answer(case, inputs, seed, monkeypatch)
+            rows, story = published_answer(case, inputs, seed)
         except Exception as error:
             error.add_note(command)
             raise
@@ -152,10 +89,10 @@ PLANTED: dict[str, tuple[type, str, Callable[..., object] | property]] = {
 LOOKED_AT = [case for case in CASES if case.name in ("told_early_and_corrected", "global_aggregate")]
 
 
-def is_wrong(case: Case, inputs: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+def is_wrong(case: Case, inputs: Path, seed: int) -> bool:
     """Whether the answer is, or the run fails."""
     try:
-        return bool(difference(oracle_answer(case, inputs), published_answer(case, inputs, seed, monkeypatch)[0]))
+        return bool(difference(oracle_answer(case, inputs), published_answer(case, inputs, seed)[0]))
     except (OuzelError, AssertionError):
         return True
 
@@ -165,4 +102,4 @@ def is_wrong(case: Case, inputs: Path, seed: int, monkeypatch: pytest.MonkeyPatc
 def test_what_breaks_it_is_found(planted: str, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, how = PLANTED[planted]
     monkeypatch.setattr(owner, name, how)
-    assert any(is_wrong(case, inputs, seed, monkeypatch) for seed in range(60) for case in LOOKED_AT)
+    assert any(is_wrong(case, inputs, seed) for seed in range(60) for case in LOOKED_AT)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from threading import Thread
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
@@ -48,11 +49,26 @@ class Epochal(Protocol):
 
 
 class EpochKeeper:
-    """Does what a topology master says about epochs, in a thread of its own."""
+    """Does what a topology master says about epochs, in a thread of its own.
 
-    def __init__(self, job: RunDescription, state: StateManager, leadership: int) -> None:
-        self._job, self._state, self._leadership = job, state, leadership
-        self._store = CheckpointStore(job.checkpoints)
+    Args:
+        job: whose epochs.
+        state: where the generation stands.
+        leadership: of the topology master.
+        store: where epochs are; the folder of the job if None.
+        sleep: waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        job: RunDescription,
+        state: StateManager,
+        leadership: int,
+        store: CheckpointStore | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._job, self._state, self._leadership, self._sleep = job, state, leadership, sleep
+        self._store = store or CheckpointStore(job.checkpoints)
         if job.leaves_epochs:
             self._store.claim(job.topology.name, job.id)
 
@@ -67,17 +83,28 @@ class EpochKeeper:
         Thread(target=self._run, args=(master,), name="epochs", daemon=True).start()
 
     def _run(self, master: Epochal) -> None:
+        try:
+            self.run(master)
+        except Deposed as error:
+            end_deposed(error)
+
+    def run(self, master: Epochal) -> NoReturn:
+        """The thread's work.
+
+        Raises:
+            Deposed: another topology master leads.
+        """
         while True:
             try:
                 self._do(master, master.tick())
-                time.sleep(LOOK_S)
-            except Deposed as error:
-                end_deposed(error)
+                self._sleep(LOOK_S)
+            except Deposed:
+                raise
             except (
                 Exception
             ) as error:  # of the disk, or of the state manager's client: what was to be done is still to be done
                 print(f"epochs: {error}", file=sys.stderr)
-                time.sleep(_AGAIN_S)
+                self._sleep(_AGAIN_S)
 
     def _do(self, master: Epochal, task: KeepEpoch | GoBack | None) -> None:
         match task:

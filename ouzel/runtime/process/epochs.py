@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.cluster.epochs import Generation
+from ouzel.runtime.protocol.cluster.follower import EpochPart, LastRun
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Task
@@ -60,24 +61,18 @@ def write_generation(state: StateManager, job: str, generation: Generation, lead
     write_fenced(state, generation_path(job), json.dumps(generation).encode(), leadership)
 
 
-class LastRun(NamedTuple):
-    """The generation that a task has last run in, -1 if it has not run, and whether it kept state."""
+def read_last_run(path: Path) -> LastRun:
+    """The generation that a task has last run in, as it stands in a file."""
+    return LastRun(*json.loads(path.read_text())) if path.exists() else LastRun()
 
-    generation: int = -1
-    keeps: bool = False
 
-    @classmethod
-    def read(cls, path: Path) -> LastRun:
-        """What stands in a file."""
-        return cls(*json.loads(path.read_text())) if path.exists() else cls()
-
-    def write(self, path: Path) -> None:
-        """Put it there; what stands there already needs no room on a disk that is full."""
-        if self == LastRun.read(path):
-            return
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(self))
-        fresh.rename(path)
+def write_last_run(path: Path, last: LastRun) -> None:
+    """Put it there; what stands there already needs no room on a disk that is full."""
+    if last == read_last_run(path):
+        return
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(last))
+    fresh.rename(path)
 
 
 @dataclass
@@ -89,123 +84,149 @@ class SavedEpoch:
     failed: str = ""
 
 
-class EpochWriter(Thread):
-    """Writes the snapshots of one task. `saved` is the last that it has written, or could not write."""
+class SnapshotFiles:
+    """The files of one task's snapshots: a whole one, and changes after it. `saved` is what was written last, or could not be."""
 
     def __init__(self, store: CheckpointStore) -> None:
-        super().__init__(name="epochs", daemon=True)
         self._store = store
-        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot | str] | None] = SimpleQueue()
         self._chain: list[TaskFile] = []
-        self._asked = self._done = 0
         self.saved = SavedEpoch()
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether changes alone would be of no use: nothing whole is written, or much has come after it."""
+        if not self._chain or len(self._chain) > CHANGES_MAX:
+            return True
+        return sum(file.size for file in self._chain[1:]) > self._chain[0].size
+
+    def write(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
+        """Write this, or say why there is none."""
+        if isinstance(snapshot, str):
+            self._chain = []
+            self.saved = SavedEpoch(epoch, failed=snapshot)
+            return
+        try:
+            file = self._store.write_task(epoch, snapshot)
+        except Exception as error:  # the snapshot is put together here, too: whatever fails, the thread lives, and the next one may be kept
+            self._chain = []
+            self.saved = SavedEpoch(
+                epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {error}"
+            )
+            return
+        self._chain = [file] if snapshot.is_whole else [*self._chain, file]
+        self.saved = SavedEpoch(epoch, list(self._chain))
+
+
+class SnapshotWriter(Protocol):
+    """Writes the snapshots of one task, beside the rows that flow. `saved` is the last that it has written, or could not write."""
+
+    @property
+    def saved(self) -> SavedEpoch: ...
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether changes alone would be of no use, or nobody knows yet."""
 
     def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
         """Write this soon, unless it is closed, or say why there is none; never waits."""
+
+    def close(self) -> None:
+        """Write nothing that is put from now on; never waits."""
+
+
+class EpochWriter(Thread):
+    """Writes in a thread of its own."""
+
+    def __init__(self, store: CheckpointStore) -> None:
+        super().__init__(name="epochs", daemon=True)
+        self._files = SnapshotFiles(store)
+        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot | str] | None] = SimpleQueue()
+        self._asked = self._done = 0
+
+    @property
+    def saved(self) -> SavedEpoch:
+        return self._files.saved
+
+    @property
+    def needs_whole(self) -> bool:
+        return self._asked != self._done or self._files.needs_whole
+
+    def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
         if self.ident is None:
             self.start()
         self._asked += 1
         self._snapshots.put((epoch, snapshot))
 
-    @property
-    def needs_whole(self) -> bool:
-        """Whether changes alone would be of no use: nothing whole is written, or much has come after it, or nobody knows yet."""
-        if self._asked != self._done or not self._chain or len(self._chain) > CHANGES_MAX:
-            return True
-        return sum(file.size for file in self._chain[1:]) > self._chain[0].size
-
     def run(self) -> None:
         """The thread's work."""
         while (asked := self._snapshots.get()) is not None:
-            self.saved = self._write(*asked)
+            self._files.write(*asked)
             self._done += 1
 
     def close(self) -> None:
-        """End the thread, when it has written what it was given; never waits."""
         self._snapshots.put(None)
-
-    def _write(self, epoch: int, snapshot: TaskSnapshot | str) -> SavedEpoch:
-        if isinstance(snapshot, str):
-            self._chain = []
-            return SavedEpoch(epoch, failed=snapshot)
-        try:
-            file = self._store.write_task(epoch, snapshot)
-        except Exception as error:  # the snapshot is put together here, too: whatever fails, the thread lives, and the next one may be kept
-            self._chain = []
-            return SavedEpoch(epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {error}")
-        self._chain = [file] if snapshot.is_whole else [*self._chain, file]
-        return SavedEpoch(epoch, list(self._chain))
 
 
 class TaskEpochs:
-    """An instance's part in epochs.
+    """An instance's part in epochs, and what it has on disk.
+
+    Args:
+        job, container, task: whose part.
+        state: where the generation of the topology stands.
+        make_writer: makes what writes the snapshots of one generation.
+        store: where they are written; the folder of the job if None.
 
     Attributes:
-        generation: in which its machine runs, or is to run.
-        taken: the newest epoch that it has taken a snapshot for.
-        published: the newest epoch up to which all that its sink was given is visible; without a sink, the newest that it knows to be kept.
-        needs_restore: whether it must wait until all go back.
+        part: what it decides.
     """
 
-    def __init__(self, job: RunDescription, container: int, task: Task, state: StateManager) -> None:
+    def __init__(
+        self,
+        job: RunDescription,
+        container: int,
+        task: Task,
+        state: StateManager,
+        make_writer: Callable[[CheckpointStore], SnapshotWriter] = EpochWriter,
+        store: CheckpointStore | None = None,
+    ) -> None:
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
         self._job, self._task, self._path = job, task, job.container(container) / f"generation-{task.id}"
-        self._store = CheckpointStore(job.checkpoints)
-        self.generation = when_it_answers(lambda: read_generation(state, job.id), "to read the generation")
-        last = LastRun.read(self._path)
-        self._begun = last.generation == self.generation.number
-        self.needs_restore = last.keeps and self._begun
-        self.taken = self.taken_by = self.published = 0
-        self._writer = EpochWriter(self._store)
+        self._store, self._make_writer = store or CheckpointStore(job.checkpoints), make_writer
+        generation = when_it_answers(lambda: read_generation(state, job.id), "to read the generation")
+        self.part = EpochPart(generation, read_last_run(self._path))
+        self._writer = make_writer(self._store)
 
     @property
     def saved(self) -> SavedEpoch:
         """What it has written last."""
         return self._writer.saved
 
-    def go_to(self, generation: Generation) -> None:
-        """All go back."""
-        self.generation, self.needs_restore, self._begun = generation, False, False
-        self.published = 0
+    def on_gone_back(self) -> None:
+        """All go back: what is still to be written of the generation before is of no use."""
         self._writer.close()
-        self._writer = EpochWriter(self._store)
-
-    @property
-    def is_at_beginning(self) -> bool:
-        """Whether all have gone back to the beginning."""
-        return self.generation.number > 0 and not self.generation.restore
-
-    @property
-    def begins_anew(self) -> bool:
-        """Whether all have gone back to the beginning, and this task has not begun there yet: what it had counted was never."""
-        return self.is_at_beginning and not self._begun
+        self._writer = self._make_writer(self._store)
 
     def read_past(self) -> Sequence[TaskSnapshot]:
-        """What its machine is made from: nothing, if it is to begin anew, or has begun in this generation and keeps no state.
+        """What its machine is made from.
 
         Raises:
             StateError: it cannot be read.
         """
-        if self._begun or not self.generation.restore:
+        if not (epoch := self.part.restores):
             return ()
         from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 
-        manifest, name = self._store.manifest(self.generation.restore), self._task.component
+        manifest, name = self._store.manifest(epoch), self._task.component
         tasks = self._job.topology.component(name).parallelism
         return past_in_epoch(self._task, tasks, manifest, self._store, self._job.former(name, manifest.revision))
 
     def on_begun(self, keeps: bool) -> None:
         """Its machine is made and begins to run."""
-        LastRun(self.generation.number, keeps).write(self._path)
-        self._begun = True
+        write_last_run(self._path, self.part.on_begun(keeps))
 
-    def take(self, epoch: int, machine: TaskMachine, leadership: int) -> Callable[[], None]:
-        """Take a snapshot, as the topology master of that leadership has asked.
-
-        Call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written.
-        """
-        self.taken, self.taken_by = epoch, leadership
+    def take(self, epoch: int, machine: TaskMachine) -> Callable[[], None]:
+        """Take a snapshot. Call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written."""
         writer = self._writer
         snapshot: TaskSnapshot | str
         try:

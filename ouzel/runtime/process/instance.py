@@ -7,11 +7,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from ouzel.compiler.user_code import describe_raised
-from ouzel.connectors.writing import InstantWriter
+from ouzel.connectors.writing import InstantWriter, SinkWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
@@ -20,16 +21,16 @@ from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
-from ouzel.runtime.process.offset_writer import OffsetWriter
+from ouzel.runtime.process.offset_writer import Offsets
 from ouzel.runtime.process.pasts import Pasts
 from ouzel.runtime.process.patience import await_state, beating
+from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.reporter import Reporter
-from ouzel.runtime.process.sink_thread import SinkThread
+from ouzel.runtime.process.sink_thread import Sink, SinkThread
 from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.protocol.back_pressure import Pause
-from ouzel.runtime.protocol.cluster.epochs import Generation
-from ouzel.runtime.protocol.cluster.leadership import Fence
+from ouzel.runtime.protocol.cluster.follower import Heard, PlanFollower
 from ouzel.runtime.protocol.messages import (
     Commit,
     Event,
@@ -67,6 +68,43 @@ class _WentBack(Exception):
     """The plan says that all go back to an epoch."""
 
 
+class Frames(Protocol):
+    """What carries an instance's frames; see `Gateway`."""
+
+    def take(self, timeout_s: float) -> list[Frame]:
+        """All frames that have arrived; waits for the first at most so long. One of kind RECONNECTED marks a lost connection."""
+
+    def send(self, buffers: Sequence[memoryview]) -> None:
+        """Send these; waits while too much is unsent."""
+
+    def say(self, buffers: Sequence[memoryview]) -> None:
+        """As `send`, and never waits."""
+
+    def wake(self) -> None:
+        """Make `take` return."""
+
+
+def make_sink(writer: SinkWriter, done: Callable[[], None]) -> Sink:
+    """What carries out the orders of a task for its sink, in a thread of its own if the sink may wait for anything."""
+    is_instant = isinstance(writer, InstantWriter) and writer.instant
+    return (DirectSink if is_instant else SinkThread)(writer, done)
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """What an instance knows of time.
+
+    Attributes:
+        now_ms: milliseconds, monotonic.
+        wall_zero_us: what the wall clock shows, in microseconds UTC, when `now_ms` is 0.
+        take_wait: how long the thread waited for a core since the last call, in milliseconds.
+    """
+
+    now_ms: Callable[[], float]
+    wall_zero_us: Callable[[], int]
+    take_wait: Callable[[], float]
+
+
 class Instance:
     """The shell of one task's machine: carries out its instructions, and hands it what arrives.
 
@@ -76,71 +114,92 @@ class Instance:
         reporter: tells how the task stands.
         pasts: what a machine is made from, in each generation; see `Pasts`.
         incarnation: how often the process was started before.
+        clocks: the time, and how much of it others had the core.
+        make_sink: what carries out orders for a writer, and calls what it is given when there is something to `take`.
     """
 
     def __init__(
-        self, job: RunDescription, task: Task, gateway: Gateway, reporter: Reporter, pasts: Pasts, incarnation: int
+        self,
+        job: RunDescription,
+        task: Task,
+        gateway: Frames,
+        reporter: Reporter,
+        pasts: Pasts,
+        incarnation: int,
+        clocks: Clocks | None = None,
+        make_sink: Callable[[SinkWriter, Callable[[], None]], Sink] = make_sink,
     ) -> None:
         self._job, self._task, self._gateway, self._reporter, self._pasts = job, task, gateway, reporter, pasts
+        clocks = clocks or Clocks(now_ms, _wall_zero_us, OwnWait().take)
+        clock = self._clock = clocks.now_ms
+        self._wall_zero_us, self._take_wait, self._make_sink = clocks.wall_zero_us, clocks.take_wait, make_sink
         self._codec = Codec(job.topology)
         self._is_spout = job.topology.component(task.component).is_spout
         self._pause = Pause()
-        self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
         self._incarnation = incarnation
-        self._asked = wire_pb2.PhysicalPlan()
-        self._fence = Fence()
+        self._follower = PlanFollower(pasts.part, may_read=incarnation == 0)
         self._rested_in = 0
-        self._told_of = -1
-        self._pace = Pace(time.monotonic)
+        self._pace = Pace(lambda: clock() / 1e3)
         self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
         self._rhythm, self._polls = Rhythm(self._pace), Polls()
         self._machine: TaskMachine | None = None
-        self._sink: SinkThread | DirectSink | None = None
-        self._offsets: OffsetWriter | None = None
+        self._sink: Sink | None = None
+        self._offsets: Offsets | None = None
         self._slow_since = 0.0
-        self._own_wait = OwnWait()
-        self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, now_ms)
-        self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", now_ms(), self._note)
+        self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, clock)
+        self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", clock(), self._note)
         self.running = True
 
     def run(self) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
             with in_user_code():
-                while self.running and self._await_generation():
-                    self._run()
+                while self.running:
+                    self.step()
         except OuzelError as error:
-            self._fail(str(error))
+            self.fail(str(error))
         except BaseException as error:  # code of the user's may end by exit(), too
             traceback.print_exc()
-            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {describe_raised(error)}")
+            self.fail(f"'{self._task.component}' (task {self._task.id}) failed: {describe_raised(error)}")
         while self.running:
-            self._reporter.report(self._machine)
-            self._gateway.take(self._pace.interval_s)
+            self.rest()
 
-    def _await_generation(self) -> bool:
-        """Wait until all go back, if what the task kept is gone; False if it is told to end meanwhile.
+    def step(self) -> None:
+        """One round: a wait for all to go back, if what the task kept is gone; else a step of its machine, made anew if need be."""
+        if self._follower.waits:
+            self._await_generation()
+            return
+        machine = self._machine or self._begin()
+        try:
+            self._step(machine)
+        except _WentBack:
+            self._drop_machine(machine)
 
-        What comes meanwhile is of a generation that is over, or will be sent again.
-        """
-        epochs = self._pasts.epochs
-        while self.running and epochs is not None and epochs.needs_restore:
-            self._reporter.report(None)
-            for frame in self._gateway.take(self._pace.interval_s):
-                if frame.kind == wire_pb2.PLAN and self._fence.admits(frame.header().plan.leadership):
-                    self._follow_generation(frame.header().plan)
-        return self.running
+    def fail(self, reason: str) -> None:
+        """The task cannot go on: the topology fails when that is heard of."""
+        self._reporter.failed = reason
+        self._reporter.report(self._machine)
 
-    def _follow_generation(self, plan: wire_pb2.PhysicalPlan) -> bool:
-        """Whether the plan says that all go back."""
-        epochs = self._pasts.epochs
-        if epochs is None or plan.generation <= epochs.generation.number:
-            return False
-        epochs.go_to(Generation(plan.generation, plan.restore))
-        return True
+    def rest(self) -> None:
+        """One round of a task that has failed."""
+        self._reporter.report(self._machine)
+        self._gateway.take(self._pace.interval_s)
 
-    def _run(self) -> None:
-        """Run a machine, until the process is told to end, or all go back."""
+    def _await_generation(self) -> None:
+        """Look for a plan that says that all go back. What else comes is of a generation that is over, or will be sent again."""
+        self._reporter.report(None)
+        for frame in self._gateway.take(self._pace.interval_s):
+            if frame.kind == wire_pb2.PLAN:
+                self._hear(frame.header().plan)
+
+    def _hear(self, plan: wire_pb2.PhysicalPlan) -> Heard:
+        heard = self._follower.on_plan(plan, has_machine=self._machine is not None)
+        if heard is Heard.GOES_BACK and self._pasts.epochs is not None:
+            self._pasts.epochs.on_gone_back()
+        return heard
+
+    def _begin(self) -> TaskMachine:
+        """Make a machine, in the present generation."""
         generation = self._pasts.generation
         self._codec = Codec(self._job.topology, generation)
         self._offsets, make = self._pasts.begin()
@@ -148,37 +207,30 @@ class Instance:
         self._pasts.on_begun(machine.stateful)
         self.start_watch.on_started()
         if machine.writer is not None:
-            is_instant = isinstance(machine.writer, InstantWriter) and machine.writer.instant
-            kind = DirectSink if is_instant else SinkThread
             self._pasts.roll_back(machine.writer)
-            self._sink = kind(machine.writer, self._gateway.wake)
+            self._sink = self._make_sink(machine.writer, self._gateway.wake)
             self._sink.start()
         if self._incarnation and not generation:
             self._tell_of_restart(machine)
-        try:
-            while self.running:
-                self._step(machine)
-        except _WentBack:
-            self._drop_machine(machine)
+        return machine
 
     def _drop_machine(self, machine: TaskMachine) -> None:
         """All go back: what the machine knows is of no use any more. A sink that does not let go ends the process."""
         self._machine = None
         if self._sink is not None and not self._sink.abandon():
             leave(1)
-        self._sink, self._told_of = None, -1
+        self._sink = None
         machine.close()
         if self._offsets is not None:
             self._offsets.close()
         self._rested_in = 0
         self._portions = Portions(_AT_ONCE * self._job.topology.settings.hang_timeout_ms)
-        self._may_read = False
         self._reporter.begin_anew(self._incarnation + self._pasts.generation)
         self._rhythm.hurry()
 
     def _shell(self) -> Shell:
         watchdog = self.watchdog
-        return Shell(_wall_zero_us, watchdog.outside, self._interject, watchdog.progress, now_ms)
+        return Shell(self._wall_zero_us, watchdog.outside, self._interject, watchdog.progress, self._clock)
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
@@ -221,14 +273,10 @@ class Instance:
     def _note(self, text: str) -> None:
         self._reporter.event(Event("note", text))
 
-    def _fail(self, reason: str) -> None:
-        self._reporter.failed = reason
-        self._reporter.report(self._machine)
-
     def _step(self, machine: TaskMachine) -> None:
         frames = self._take_arrivals(self._patience_ms(machine) / 1e3)
         self.watchdog.enter()
-        now = now_ms()
+        now = self._clock()
         for number in self._take_flushed():
             self._carry_out(machine.on_flushed(number, now))
         self._portions.add(self._sort(machine, frames, now))
@@ -236,7 +284,7 @@ class Instance:
         did = bool(messages)
         if messages:
             instructions = machine.handle(messages, now)
-            self._portions.record_duration(messages, now_ms() - now)
+            self._portions.record_duration(messages, self._clock() - now)
             self._carry_out(instructions)
             if machine.paused != self._rested_in:
                 self._rhythm.hurry()
@@ -277,15 +325,15 @@ class Instance:
 
     def _patience_ms(self, machine: TaskMachine) -> float:
         """How long to wait for frames: not at all while there may be more to read."""
-        until_tick = self._rhythm.until_tick(now_ms())
+        until_tick = self._rhythm.until_tick(self._clock())
         return min(self._polls.wait_ms, until_tick) if self._reads(machine) else until_tick
 
     def _reads(self, machine: TaskMachine) -> bool:
         """Whether the task is a spout that is to be polled."""
-        return self._is_spout and self._may_read and not machine.is_exhausted
+        return self._is_spout and self._follower.may_read and not machine.is_exhausted
 
     def _tick(self, machine: TaskMachine, now: float) -> None:
-        machine.on_starved(self._own_wait.take(), now)
+        machine.on_starved(self._take_wait(), now)
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
@@ -300,10 +348,11 @@ class Instance:
 
     def _take_snapshot_if_due(self, machine: TaskMachine) -> None:
         """Take one when the plan asks for it and the task rests. It is written when the sink, which has flushed all, has its mark."""
-        epochs, plan = self._pasts.epochs, self._asked
-        if epochs is None or plan.epoch <= epochs.taken or not machine.rests_in(plan.pause):
+        epochs, plan = self._pasts.epochs, self._follower.plan
+        if epochs is None or not self._follower.owes_snapshot(machine.rests_in):
             return
-        write = epochs.take(plan.epoch, machine, plan.leadership)
+        write = epochs.take(plan.epoch, machine)
+        self._follower.on_snapshot()
         if self._sink is not None:
             self._sink.put(MarkEpoch(plan.epoch, plan.kept, write))
         else:
@@ -312,10 +361,7 @@ class Instance:
 
     def _tell_of_published(self) -> None:
         """Up to which epoch what came to this task is visible."""
-        epochs = self._pasts.epochs
-        published = self._asked.kept if self._sink is None else max(self._sink.published, 0)
-        if epochs is not None and published > epochs.published:
-            epochs.published = published
+        if self._follower.on_published(None if self._sink is None else self._sink.published):
             self._rhythm.report_at_once()
 
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
@@ -350,32 +396,27 @@ class Instance:
             self._pause.on_pressure(frame.header().source, False, now)
         elif frame.kind == wire_pb2.RECONNECTED:
             self._carry_out(machine.on_reconnected(now))
-        elif frame.kind == wire_pb2.PLAN and self._fence.admits(frame.header().plan.leadership):
+        elif frame.kind == wire_pb2.PLAN:
             self._follow(machine, frame.header().plan, now)
 
     def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
         """Do what the physical plan asks; one that is new is answered with a report."""
-        if self._follow_generation(plan):
+        heard = self._hear(plan)
+        if heard is Heard.GOES_BACK:
             raise _WentBack
-        self._asked = plan
+        if heard is Heard.NOTHING:
+            return
         if plan.kept:
             machine.on_epoch_kept()
-        self._publish(plan.kept)
-        machine.is_in_epoch = plan.epoch > 0
+        if self._sink is not None and (kept := self._follower.take_kept()) is not None:
+            self._sink.put(KeepUpTo(kept))
         if plan.pause:
-            machine.deactivate(plan.pause, now)
+            machine.deactivate(plan.pause, now, for_epoch=plan.epoch > 0)
         else:
             machine.activate(now)
-        self._may_read = True
         if plan.version != self._reporter.plan:
             self._reporter.plan = plan.version
             self._rhythm.hurry()
-
-    def _publish(self, kept: int) -> None:
-        """Have the sink publish what is kept; once told of each epoch."""
-        if self._sink is not None and kept > self._told_of:
-            self._told_of = kept
-            self._sink.put(KeepUpTo(kept))
 
     def _carry_out(self, instructions: Sequence[Instruction]) -> None:
         buffers: list[memoryview] = []
@@ -427,7 +468,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes, time.monotonic)
-    reporter = Reporter(here, task, incarnation + pasts.generation)
+    reporter = Reporter(ReportSender(here), task, incarnation + pasts.generation)
     reporter.epochs = epochs
     instance = Instance(job, task, gateway, reporter, pasts, incarnation)
     stop_at_sigterm(instance.stop)

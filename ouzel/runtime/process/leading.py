@@ -7,16 +7,19 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from threading import Thread
 from typing import NamedTuple, NoReturn
 
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads
+from ouzel.runtime.cluster.state.manager import Leadership
 from ouzel.runtime.process.job import MASTER_CONTAINER, MASTERS, RunDescription
 from ouzel.runtime.process.life import Heartbeats, now_ms, start_time
 from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.cluster.leadership import Candidate, Deposed, Leader
+from ouzel.runtime.protocol.cluster.starvation import Usage
 
 _LOOK_S = 0.1
 _SUCCESSOR_S = 0.2
@@ -72,19 +75,48 @@ class Campaigner:
         return number
 
     def _try_to_lead(self) -> int | None:
-        newest = self._state.leadership(self._path)
-        leader = Leader()
-        if newest is not None:
-            note = MasterNote.parse(newest.data)
-            beat_ms, _ = self._heartbeats.last(MASTERS.index(note.name))
-            had_standby = self._has_standby and note.name == self._note.name
-            leader = Leader(newest.number, newest.is_held, note.runs, beat_ms, had_standby)
-        campaign = self._candidate.on_look(leader, now_ms())
-        if newest is not None and self._candidate.asks_for_usage:
-            self._candidate.on_usage(read_usage(note.pid))
-        if campaign is None:
-            return None
-        return self._state.lead(self._path, self._note.data(), campaign.deposing)
+        data = self._note.data()
+        return try_to_lead(self._state, self._path, data, self._candidate, self._describe, _read_usage, now_ms())
+
+    def _describe(self, newest: Leadership) -> Leader:
+        note = MasterNote.parse(newest.data)
+        beat_ms, _ = self._heartbeats.last(MASTERS.index(note.name))
+        had_standby = self._has_standby and note.name == self._note.name
+        return Leader(newest.number, newest.is_held, note.runs, beat_ms, had_standby)
+
+
+def try_to_lead(
+    state: StateManager,
+    path: str,
+    data: bytes,
+    candidate: Candidate,
+    describe: Callable[[Leadership], Leader],
+    find_usage: Callable[[Leadership], Usage | None],
+    now_ms: float,
+) -> int | None:
+    """The number of the leadership that begins now; None if the candidate waits, or another was faster.
+
+    Args:
+        state: the state manager.
+        path: where the leadership stands.
+        data: what the candidate says of itself.
+        candidate: decides.
+        describe: what the candidate sees of who leads.
+        find_usage: what the leader had of the CPU.
+        now_ms: milliseconds.
+
+    Raises:
+        OSError: the state manager is away.
+    """
+    newest = state.leadership(path)
+    campaign = candidate.on_look(Leader() if newest is None else describe(newest), now_ms)
+    if newest is not None and candidate.asks_for_usage:
+        candidate.on_usage(find_usage(newest))
+    return None if campaign is None else state.lead(path, data, campaign.deposing)
+
+
+def _read_usage(newest: Leadership) -> Usage | None:
+    return read_usage(MasterNote.parse(newest.data).pid)
 
 
 def end_deposed(error: Deposed) -> NoReturn:

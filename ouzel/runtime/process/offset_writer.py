@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from queue import SimpleQueue
 from threading import Thread
+from typing import Protocol
 
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.process.patience import when_it_answers
@@ -14,6 +15,29 @@ from ouzel.runtime.protocol.messages import Commit, Place
 
 _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
+
+
+class Offsets(Protocol):
+    """A source task's offsets, kept in the state manager for whoever comes up in its place.
+
+    Attributes:
+        known: what is kept, and what was noted since.
+        kept: gives the numbers of the commits that are written.
+        problems: gives what went wrong, once each time.
+    """
+
+    known: dict[str, Place]
+    kept: SimpleQueue[int]
+    problems: SimpleQueue[str]
+
+    def begin_with(self, places: Mapping[str, Place]) -> None:
+        """These are where the task begins: they are kept when this returns, however long that takes."""
+
+    def note(self, commit: Commit) -> None:
+        """These are to be kept."""
+
+    def close(self) -> None:
+        """Write what is left, if that can be done quickly."""
 
 
 class OffsetWriter(Thread):
@@ -33,12 +57,10 @@ class OffsetWriter(Thread):
         self.known = {name: Place(*place) for name, place in json.loads(kept or "{}").items()}
 
     def begin_with(self, places: Mapping[str, Place]) -> None:
-        """These are where the task begins: they are kept when this returns, however long that takes."""
         self.known.update(places)
         self._write()
 
     def note(self, commit: Commit) -> None:
-        """These are to be kept."""
         if not self.is_alive():
             self.start()
         self._noted.put(commit)
@@ -62,7 +84,6 @@ class OffsetWriter(Thread):
                 time.sleep(_AGAIN_S)
 
     def close(self) -> None:
-        """Write what is left, if that can be done quickly."""
         if self.is_alive():
             self._noted.put(None)
             self.join(_LAST_OFFSETS_S)

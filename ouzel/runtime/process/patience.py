@@ -39,7 +39,7 @@ def beating(life: Life, beat_s: float, work: Callable[[], T]) -> T:
     return done[0]
 
 
-def when_it_answers(work: Callable[[], T], what: str) -> T:
+def when_it_answers(work: Callable[[], T], what: str, sleep: Callable[[float], object] = time.sleep) -> T:
     """What `work` gives as soon as the state manager answers; why it does not is said once.
 
     Raises:
@@ -55,7 +55,7 @@ def when_it_answers(work: Callable[[], T], what: str) -> T:
             if str(error) != told:
                 told = str(error)
                 print(f"{what} is tried again: {error}", file=sys.stderr)
-            time.sleep(_AGAIN_S)
+            sleep(_AGAIN_S)
 
 
 def await_state(job: RunDescription) -> StateManager:

@@ -7,15 +7,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ouzel.compiler.user_code import sayable
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.counts import COUNTS
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
-from ouzel.runtime.process.report_stream import ReportSender
+from ouzel.runtime.protocol.cluster.report_stream import Compose
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.wire import wire_pb2
 
@@ -26,15 +25,21 @@ if TYPE_CHECKING:
 _REASON_LENGTH = 20_000
 
 
+class Sender(Protocol):
+    """What carries reports to the metrics manager; see `ReportSender`."""
+
+    def tell(self, compose: Compose) -> bool:
+        """Send what `compose` says, which hears whether the listener is a new one; False if that has to be tried again."""
+
+
 class Reporter:
     """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed.
 
     While the task's thread still starts it, another may tell what it waits for.
     """
 
-    def __init__(self, container: Path, task: Task, incarnation: int) -> None:
-        self._task, self._incarnation = task, incarnation
-        self._sender = ReportSender(container)
+    def __init__(self, sender: Sender, task: Task, incarnation: int) -> None:
+        self._sender, self._task, self._incarnation = sender, task, incarnation
         self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
         self._events_made = self._events_told = 0
         self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
@@ -110,9 +115,9 @@ class Reporter:
 
 
 def _put_epochs(report: wire_pb2.TaskReport, epochs: TaskEpochs) -> None:
-    report.generation, report.needs_restore, report.taken = epochs.generation.number, epochs.needs_restore, epochs.taken
-    report.taken_by, report.published = epochs.taken_by, epochs.published
-    saved = epochs.saved
+    part, saved = epochs.part, epochs.saved
+    report.generation, report.needs_restore, report.taken = part.generation.number, part.needs_restore, part.taken
+    report.taken_by, report.published = part.taken_by, part.published
     if saved.epoch:
         files = (wire_pb2.EpochFile(name=one.name, size=one.size, digest=one.digest) for one in saved.files)
         report.saved.CopyFrom(wire_pb2.EpochFiles(epoch=saved.epoch, files=files))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Condition, Thread
+from typing import Protocol
 
 from ouzel.connectors.writing import MarkedWriter, SinkWriter, StagingWriter
 from ouzel.errors import TopologyError
@@ -19,6 +20,42 @@ _FAREWELL_S = 0.5
 
 SinkOrder = Write | Flush | MarkEpoch | KeepUpTo
 """What a sink is given to do, in order."""
+
+
+class Sink(Protocol):
+    """Carries out a task's orders for its sink, one after the other.
+
+    Attributes:
+        busy_since: when it began what it does now; infinite if it does nothing.
+    """
+
+    busy_since: float
+
+    @property
+    def published(self) -> int:
+        """The newest epoch up to which what it was given is visible; -1 before it was told of any."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def put(self, order: SinkOrder) -> None:
+        """To be carried out soon; never waits."""
+
+    def has_room(self, timeout_s: float) -> bool:
+        """Whether more may be handed over; waits for that at most `timeout_s`.
+
+        Raises:
+            Exception: what the writer raised; it writes no more.
+        """
+
+    def take(self) -> list[int]:
+        """The numbers of the flushes that are done since the last call."""
+
+    def close(self) -> None:
+        """Write what was given and close the writer, if that can be done quickly."""
+
+    def abandon(self) -> bool:
+        """Write nothing more, not even what was given, and close the writer; whether that was done quickly."""
 
 
 class SinkThread(Thread):

@@ -18,6 +18,7 @@ from typing import Any
 
 import grpc
 
+from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads, take_over, write_fenced
 from ouzel.runtime.observe.reports import status_parts
 from ouzel.runtime.observe.totals import ReportedUpTo
@@ -33,7 +34,7 @@ from ouzel.runtime.process.leading import (
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.patience import await_state, beating, when_it_answers
 from ouzel.runtime.process.process_table import ProcessTable
-from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
+from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch, Phase
 from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.protocol.cluster.membership import Member
 from ouzel.runtime.protocol.cluster.topology_master import (
@@ -81,10 +82,10 @@ class TopologyMaster(TopologyMasterServicer):
     def Join(self, request: wire_pb2.StreamManager, context: Any) -> Iterator[wire_pb2.PhysicalPlan]:
         address = request.address
         member = Member(request.container, request.incarnation, address.host, address.port, address.path)
-        for instruction in self._tell(lambda: self._machine.on_register(member)):
+        for instruction in self.on_register(member):
             if isinstance(instruction, Refuse):
                 context.abort(grpc.StatusCode.FAILED_PRECONDITION, instruction.reason)
-        context.add_callback(lambda: self._tell(lambda: self._machine.on_leave(member)))
+        context.add_callback(lambda: self.on_leave(member))
         version = None
         while context.is_active():
             with self._changed:
@@ -106,16 +107,16 @@ class TopologyMaster(TopologyMasterServicer):
             self.has_told_end = self._machine.has_ended
 
     def Stop(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.STOP)
+        return self.answer(ClientRequest.STOP)
 
     def Deactivate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.DEACTIVATE)
+        return self.answer(ClientRequest.DEACTIVATE)
 
     def Activate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.ACTIVATE)
+        return self.answer(ClientRequest.ACTIVATE)
 
     def Look(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
-        return self._answer(ClientRequest.LOOK)
+        return self.answer(ClientRequest.LOOK)
 
     def status(self) -> wire_pb2.TopologyStatus:
         """How the topology stands, all of it."""
@@ -128,6 +129,35 @@ class TopologyMaster(TopologyMasterServicer):
             life.beat()
             with self._changed:
                 self._changed.wait_for(lambda: self._machine.has_ended, beat_s)
+
+    def on_register(self, member: Member) -> list[MasterInstruction]:
+        """A stream manager says that it is there."""
+        return self._tell(lambda: self._machine.on_register(member))
+
+    def on_leave(self, member: Member) -> None:
+        """The connection of a stream manager is lost."""
+        self._tell(lambda: self._machine.on_leave(member))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the topology has."""
+        return self._machine.has_ended
+
+    @property
+    def version(self) -> int:
+        """That of the present plan."""
+        return self._machine.version
+
+    @property
+    def phase(self) -> Phase:
+        """What is being done about epochs."""
+        return self._machine.epochs.phase
+
+    @property
+    def plan(self) -> wire_pb2.PhysicalPlan:
+        """The present one."""
+        with self._changed:
+            return self._machine.plan
 
     def tick(self) -> KeepEpoch | GoBack | None:
         """Some time has passed; what is to be done now for epochs by whoever has a disk."""
@@ -168,7 +198,8 @@ class TopologyMaster(TopologyMasterServicer):
                 self._changed.notify_all()
         return instructions
 
-    def _answer(self, request: ClientRequest) -> wire_pb2.PlanReply:
+    def answer(self, request: ClientRequest) -> wire_pb2.PlanReply:
+        """Do what a client asks, and keep it for another topology master."""
         instructions = self._tell(lambda: self._machine.on_request(request, self._clock()))
         version = self._machine.version
         if StoreRequest() in instructions:
@@ -254,23 +285,64 @@ def _begin_to_lead(job: RunDescription, note: MasterNote) -> TopologyMaster:
     state = await_state(job)
     leadership = Campaigner(job, state, note).campaign()
     watch_successors(state, job.id, leadership)
-    path, table = f"/executionstate/{job.id}", ProcessTable(job.container(MASTER_CONTAINER))
     keeper = EpochKeeper(job, state, leadership) if job.topology.settings.has_epochs else None
-    generation, kept = when_it_answers(keeper.take_over, "to take over") if keeper else (Generation(), 0)
-    asked = when_it_answers(lambda: take_over(state, path, leadership), "to take over") or b""
-    when_it_answers(
-        lambda: check_leads(state, leader_path(job.id), leadership), "to lead"
-    )  # what was read may be a later one's
-    machine = make_machine(job, asked, generation, kept, leadership)
-
-    def store(text: bytes) -> None:
-        write_fenced(state, path, text, leadership)
-        try:
-            check_leads(state, leader_path(job.id), leadership)
-        except Deposed as error:
-            end_deposed(error)
-
-    master = TopologyMaster(machine, store, partial(_describe, table), now_ms)
+    table = ProcessTable(job.container(MASTER_CONTAINER))
+    store = RequestStore(state, job.id, leadership, end_deposed)
+    master = take_over_topology(job, store, keeper, partial(_describe, table), now_ms)
     if keeper:
         keeper.start(master)
     return master
+
+
+class RequestStore:
+    """What users have asked of a topology, for the topology master after this one.
+
+    Args:
+        state: where it stands.
+        job: the topology's id.
+        leadership: of the topology master that stores.
+        on_deposed: what ends it when another leads.
+    """
+
+    def __init__(self, state: StateManager, job: str, leadership: int, on_deposed: Callable[[Deposed], object]) -> None:
+        self._state, self._job, self.leadership, self._on_deposed = state, job, leadership, on_deposed
+        self._path = f"/executionstate/{job}"
+
+    def take_over(self) -> bytes:
+        """What those before have stored; no earlier one changes it from now on."""
+        return take_over(self._state, self._path, self.leadership) or b""
+
+    def check_leads(self) -> None:
+        """See that no later leadership has begun.
+
+        Raises:
+            Deposed: one has.
+        """
+        check_leads(self._state, leader_path(self._job), self.leadership)
+
+    def __call__(self, text: bytes) -> None:
+        write_fenced(self._state, self._path, text, self.leadership)
+        try:
+            self.check_leads()
+        except Deposed as error:
+            self._on_deposed(error)
+
+
+def take_over_topology(
+    job: RunDescription,
+    store: RequestStore,
+    keeper: EpochKeeper | None,
+    own_report: Callable[[], wire_pb2.ContainerReport],
+    clock: Callable[[], float],
+    sleep: Callable[[float], object] = time.sleep,
+) -> TopologyMaster:
+    """A topology master whose leadership has begun, from what those before it have stored.
+
+    Raises:
+        Deposed: another leads by now, and what was read may be of its time.
+    """
+    generation, kept = when_it_answers(keeper.take_over, "to take over", sleep) if keeper else (Generation(), 0)
+    asked = when_it_answers(store.take_over, "to take over", sleep)
+    when_it_answers(store.check_leads, "to lead", sleep)
+    machine = make_machine(job, asked, generation, kept, store.leadership)
+    return TopologyMaster(machine, store, own_report, clock)

@@ -155,9 +155,6 @@ class TaskMachine:
 
     is_spout = False
 
-    is_in_epoch = False
-    """Whether the present pause is one of an epoch, which the topology does not end in. Set by the shell."""
-
     def __init__(self, setup: TaskSetup, commits: bool = False) -> None:
         task, links, settings, incarnation = setup.task, setup.links, setup.settings, setup.incarnation
         self.task, self.links, self.settings = task, links, settings
@@ -255,8 +252,14 @@ class TaskMachine:
     def on_committed(self, number: int, now_ms: float) -> None:
         """The offsets of the Commit of that number are kept: a successor of this task starts there, or later."""
 
-    def deactivate(self, pause: int, now_ms: float) -> None:
-        """Read no more until `activate`; event time stands still meanwhile. `pause` numbers the pauses of a topology, and grows."""
+    def deactivate(self, pause: int, now_ms: float, *, for_epoch: bool = False) -> None:
+        """Read no more until `activate`; event time stands still meanwhile.
+
+        Args:
+            pause: numbers the pauses of a topology, and grows.
+            now_ms: milliseconds.
+            for_epoch: whether the pause is that of an epoch, in which the topology does not end.
+        """
 
     def activate(self, now_ms: float) -> None:
         """Read on."""

@@ -131,8 +131,9 @@ class SourceSpout(TaskMachine):
         """Whether all partitions are read to their ends."""
         return self._reader.first is None
 
-    def deactivate(self, pause: int, now_ms: float) -> None:
+    def deactivate(self, pause: int, now_ms: float, *, for_epoch: bool = False) -> None:
         """Read nothing new until `activate`."""
+        self._is_in_epoch = for_epoch
         if not self._pause:
             self._paused_ms = now_ms
         self._pause = pause
@@ -338,7 +339,7 @@ class SourceSpout(TaskMachine):
         if self._settlement.has_news:
             self._commit()
         text = describe_open_state(self._partitions.keeps)
-        ends = not (self._told_of_open or self._leaves_epochs or self.is_in_epoch)
+        ends = not (self._told_of_open or self._leaves_epochs or self._is_in_epoch)
         if text and self._partitions.ways.resumes and ends:
             self._told_of_open = True
             self.tell_user("open", f"{self.task.component}: {text}")

@@ -86,7 +86,7 @@ class UserSpout(UserTask):
         """Whether the spout has said that it has no more."""
         return self._ended
 
-    def deactivate(self, pause: int, now_ms: float) -> None:
+    def deactivate(self, pause: int, now_ms: float, *, for_epoch: bool = False) -> None:
         """Ask the spout for no more until `activate`; the spout is told once."""
         if not self._pause:
             self.spout.deactivate()

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from ouzel.runtime.protocol.cluster.report_stream import ReportOutbox, unpack_report
+from ouzel.runtime.simulator.cluster.wires import Wire, as_socket, receive
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header
 from ouzel.runtime.wire.wire_pb2 import Report, TaskReport
-from tests.protocol.cluster.wires import Wire, as_socket, receive
 
 
 def compose(is_new: bool) -> Iterator[Report]:

@@ -19,6 +19,7 @@ HIGH, LOW = 4_000, 1_000
 REPORT_MS = 1e3 * LATER_S
 SMALL = Settings(high_watermark_bytes=HIGH, low_watermark_bytes=LOW)
 UNTRACKED = Settings(delivery=Delivery.AT_MOST_ONCE, high_watermark_bytes=HIGH, low_watermark_bytes=LOW)
+ONCE = Settings(delivery=Delivery.EFFECTIVELY_ONCE, high_watermark_bytes=HIGH, low_watermark_bytes=LOW)
 END = -1
 
 
@@ -235,7 +236,21 @@ def test_a_pause_that_is_not_repeated_is_forgotten() -> None:
     assert bolt.ids() == [1]
 
 
-@pytest.mark.parametrize(("settings", "all_come"), [(SMALL, False), (UNTRACKED, True)])
+def test_a_task_that_has_died_takes_no_link_from_the_one_after_it_though_it_is_read_later() -> None:
+    cluster = linked()
+    died = cluster.connect_task(3)
+    died.outgoing.lose()
+    bolt = cluster.connect_task(3)
+    for end in reversed(cluster.ends[-2:]):
+        cluster._read(end)
+    cluster.run()
+    cluster.connect_task(1).send(frame(7, destination=3))
+    cluster.run()
+    read(cluster, bolt)
+    assert bolt.ids() == [7]
+
+
+@pytest.mark.parametrize(("settings", "all_come"), [(SMALL, False), (ONCE, False), (UNTRACKED, True)])
 def test_what_nobody_fetches_is_dropped_only_where_it_is_replayed(settings: Settings, all_come: bool) -> None:
     cluster = linked(settings)
     spout = cluster.connect_task(1)
@@ -249,7 +264,7 @@ def test_what_nobody_fetches_is_dropped_only_where_it_is_replayed(settings: Sett
     assert bolt.ids() == list(range(len(bolt.ids())))
 
 
-@pytest.mark.parametrize(("settings", "told"), [(SMALL, [1, 2]), (UNTRACKED, [])])
+@pytest.mark.parametrize(("settings", "told"), [(SMALL, [1, 2]), (ONCE, [1, 2]), (UNTRACKED, [])])
 def test_while_a_frame_takes_long_to_arrive_its_holders_hear_that_it_is_not_lost(
     settings: Settings, told: list[int]
 ) -> None:

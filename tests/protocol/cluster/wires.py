@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.cluster.links import Link, Session
@@ -18,12 +19,10 @@ from ouzel.runtime.protocol.cluster.stream_manager import (
     StreamManagerInstruction,
     StreamManagerMachine,
 )
+from ouzel.runtime.simulator.cluster.wires import Wire, flush, receive
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header
 from tests.process.topologies import numbers, packed
-
-if TYPE_CHECKING:
-    import socket
 
 TOKEN = b"token"
 
@@ -34,66 +33,6 @@ def frame(number: int, kind: int = wire_pb2.DATA, size: int = 0, destination: in
     return Frame(
         kind, destination, memoryview(pack_header(cast(wire_pb2.Kind, kind), destination, header, size) + bytes(size))
     )
-
-
-class Wire:
-    """One direction of a connection, as a socket is used that never blocks; it holds `room` bytes, of which `gives` can be read at once."""
-
-    def __init__(self, room: float = math.inf, gives: int = 1 << 30) -> None:
-        self.room, self._gives, self.is_cut = room, gives, False
-        self._bytes = bytearray()
-
-    def sendmsg(self, buffers: Sequence[memoryview]) -> int:
-        """As a socket's."""
-        if self.is_cut:
-            raise ConnectionResetError
-        fresh = b"".join(buffers)[: max(0, int(min(self.room, 1 << 30)) - len(self._bytes))]
-        if not fresh and any(buffers):
-            raise BlockingIOError
-        self._bytes += fresh
-        return len(fresh)
-
-    def recv_into(self, place: memoryview) -> int:
-        """As a socket's."""
-        if not self._bytes and not self.is_cut:
-            raise BlockingIOError
-        count = min(len(place), len(self._bytes), self._gives)
-        place[:count] = self._bytes[:count]
-        del self._bytes[:count]
-        return count
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether all was read."""
-        return not self._bytes
-
-    def lose(self, most: int = 1 << 30) -> None:
-        """Cut the wire; of what is in it, all that comes behind the first `most` bytes is lost."""
-        self.is_cut = True
-        del self._bytes[most:]
-
-
-def as_socket(wire: Wire) -> socket.socket:
-    """The wire, for what is written for sockets."""
-    return cast("socket.socket", wire)
-
-
-def receive(wire: Wire, inbound: Inbound) -> list[Frame]:
-    """The frames that are on the wire.
-
-    Raises:
-        Closed: it was cut.
-    """
-    return inbound.receive(as_socket(wire))
-
-
-def flush(link: Link, wire: Wire) -> None:
-    """Write what waits, as far as there is room.
-
-    Raises:
-        Closed: the wire was cut.
-    """
-    link.on_written(link.outbound.flush(as_socket(wire)))
 
 
 class Far:
@@ -151,7 +90,7 @@ class Cluster:
     """The stream managers of `numbers` in two containers: spout 1, bolt 3 and sink 5 in the first, spout 2 and bolt 4 in the second."""
 
     def __init__(self, settings: Settings = Settings(), containers: int = 2, seed: int = 0) -> None:
-        topology = numbers(Path(), settings=settings)
+        topology = replace(numbers(Path()), settings=settings)  # whatever its tasks keep
         self.placement = Placement(topology, packed(topology, containers))
         self.now = 1_000.0
         self._random, self.gives = Random(seed), 1 << 30

@@ -25,6 +25,7 @@ class Session:
     """A connection, and who is at its other end; the shell knows which socket it is.
 
     Attributes:
+        number: grows with each connection that is opened.
         trusted: the other end has been introduced.
         link: what is written to the other end, if it is a task or a stream manager that this one has dialled.
         dialer, acceptor: a handshake that has begun.
@@ -33,8 +34,8 @@ class Session:
         acknowledged: of so many of its frames the sender has been told.
     """
 
-    def __init__(self, opened_ms: float) -> None:
-        self.opened_ms, self._looks = opened_ms, 0
+    def __init__(self, opened_ms: float, number: int = 0) -> None:
+        self.opened_ms, self.number, self._looks = opened_ms, number, 0
         self.trusted = False
         self.link: Link | None = None
         self.dialer: Dialer | None = None

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ouzel.planner.settings import Delivery
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.protocol.cluster.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.protocol.cluster.leadership import Fence
@@ -21,7 +20,7 @@ from ouzel.runtime.protocol.pace import LATER_S, REST_REPORT_MS
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 
-_LINK_LIMIT = 4
+LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source.
 
 At most once nothing is replayed, neither what is dropped nor what is late: then what waits is bounded by back-pressure alone.
@@ -79,10 +78,10 @@ class StreamManagerMachine:
         settings = placement.topology.settings
         self._container, self._incarnation = container, incarnation
         self._token, self._random_bytes = token, random_bytes
-        self._tracked = settings.delivery is Delivery.AT_LEAST_ONCE
+        self._tracked = settings.delivery.tracks
         self._drain_ms, self._drained_ms = settings.cache_drain_ms, 0.0
         self._holders = placement.holders()
-        limit = _LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
+        limit = LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
         self._tasks = {task.id: TaskLink(task.id, limit) for task in placement.tasks_in(container)}
         self._peers = {peer: PeerLink(-peer, limit) for peer in sorted(placement.containers - {container})}
         remote = {task: self._peers[place] for task, place in placement.places().items() if place != container}
@@ -92,6 +91,7 @@ class StreamManagerMachine:
         )
         self._pauses = {task: Pause() for task in self._tasks}
         self._sessions: dict[Session, None] = {}
+        self._opened = 0
         self._received: dict[tuple[int, int], int] = {}
         self._dialled_ms: dict[int, float] = {}
         self._dirty: set[Link] = set()
@@ -104,7 +104,8 @@ class StreamManagerMachine:
 
     def on_connected(self, now_ms: float) -> Session:
         """A connection is open: who is at its other end has to be found out."""
-        session = Session(now_ms)
+        self._opened += 1
+        session = Session(now_ms, self._opened)
         self._sessions[session] = None
         return session
 
@@ -232,6 +233,8 @@ class StreamManagerMachine:
             self._say(session, wire_pb2.CHALLENGE, wire_pb2.Hello(nonce=session.acceptor.nonce, proof=proof))
         elif link is None or not hmac.compare_digest(hello.token, self._token):
             raise Closed
+        elif link.session is not None and link.session.number > session.number:
+            raise Closed  # a process that has died since; the one after it was read first, and would be sent nothing any more
         else:
             session.trusted, session.link = True, link
             link.on_connected(session)

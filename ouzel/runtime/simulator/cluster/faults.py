@@ -1,0 +1,121 @@
+"""What goes wrong in a simulated cluster: drawn from a seed before it begins, so that a history can be tried again without some of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+
+from ouzel.runtime.protocol.cluster.epochs import Phase
+from ouzel.runtime.simulator.cluster.cluster import Cluster, Key
+from ouzel.runtime.simulator.cluster.processes import StreamManagerProcess, TaskProcess
+
+
+class Kind(Enum):
+    """What goes wrong."""
+
+    KILL = "dies"
+    HANG = "hangs"
+    CUT = "its connections are cut"
+    SLOW = "its connections are slow"
+    STATE_AWAY = "the state manager is away"
+    DISK_FULL = "the disk of the epochs is full"
+    TORN = "a file of the epochs is torn"
+    SINK_STALLS = "what it writes to stands still"
+    PAUSED = "a client pauses the topology"
+
+
+ANYWHERE = (Kind.STATE_AWAY, Kind.DISK_FULL, Kind.TORN, Kind.PAUSED)
+"""Kinds that befall no process."""
+
+OFTEN = (*Kind, *5 * (Kind.KILL,), *2 * (Kind.HANG,))
+"""What is drawn from."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that goes wrong.
+
+    Attributes:
+        kind: what.
+        at_ms: when, or soon after: as soon as the leader is in `phase`, if that is given.
+        key: which process it befalls.
+        lasts_ms: for how long.
+        most: so many bytes that were on a connection that is cut still arrive.
+    """
+
+    kind: Kind
+    at_ms: float
+    phase: Phase | None = None
+    key: Key = (0, "")
+    lasts_ms: float = 0.0
+    most: int = 0
+
+    def __str__(self) -> str:
+        what = self.kind.value if self.kind in ANYWHERE else f"{self.key[0]}/{self.key[1]}: {self.kind.value}"
+        lasts = f" for {self.lasts_ms:g} ms" if self.lasts_ms else ""
+        return f"from {self.at_ms:.0f} ms{f', {self.phase.value}' if self.phase else ''}: {what}{lasts}"
+
+    def is_due(self, cluster: Cluster) -> bool:
+        """Whether it happens now."""
+        return cluster.now_ms >= self.at_ms and self.phase in (None, cluster.phase)
+
+    def strike(self, cluster: Cluster) -> None:
+        """It happens."""
+        match self.kind:
+            case Kind.KILL:
+                cluster.kill(self.key)
+            case Kind.HANG:
+                cluster.hang(self.key, self.lasts_ms)
+            case Kind.CUT | Kind.SLOW:
+                self._strike_links(cluster)
+            case Kind.STATE_AWAY:
+                cluster.take_away("state", self.lasts_ms)
+            case Kind.DISK_FULL:
+                cluster.take_away("disk", self.lasts_ms)
+            case Kind.TORN:
+                cluster.disk.tears += 1
+            case Kind.PAUSED:
+                cluster.pause(self.lasts_ms)
+            case Kind.SINK_STALLS:
+                process = cluster.alive.get(self.key)
+                if isinstance(process, TaskProcess) and process.sink is not None:
+                    process.sink.stalled_until_ms = cluster.now_ms + self.lasts_ms
+
+    def _strike_links(self, cluster: Cluster) -> None:
+        process = cluster.alive.get(self.key)
+        if not isinstance(process, StreamManagerProcess):
+            return
+        for session, end in list(process.hub.ends.items()):
+            if self.kind is Kind.CUT:
+                process.hub.close(session, self.most)
+            else:
+                end.incoming.slow_until_ms = cluster.now_ms + self.lasts_ms
+
+
+_TASKS = 0.75
+"""So often it is a task that dies or hangs, and else any process."""
+
+
+def draw_faults(random: Random, cluster: Cluster, most: int, kinds: tuple[Kind, ...] = OFTEN) -> list[Fault]:
+    """Up to so many faults, one at least, in the order of their times."""
+    faults = [_draw(random, cluster, random.choice(kinds)) for _ in range(random.randint(1, most))]
+    return sorted(faults, key=lambda fault: fault.at_ms)
+
+
+def _draw(random: Random, cluster: Cluster, kind: Kind) -> Fault:
+    keys = cluster.keys
+    if kind in (Kind.CUT, Kind.SLOW):
+        keys = [key for key in keys if key[1] == "stream-manager"]
+    elif kind is Kind.HANG:
+        keys = [key for key in keys if key[1] != "executor"]
+    if kind is Kind.SINK_STALLS or (kind in (Kind.KILL, Kind.HANG) and random.random() < _TASKS):
+        keys = [key for key in keys if key[1].startswith("instance")]
+    return Fault(
+        kind,
+        1_000.0 + random.choice([200.0, 600.0, 1_500.0]) * random.random(),
+        random.choice([None, None, None, Phase.DRAINING, Phase.WRITING, Phase.GOING_BACK]),
+        (0, "") if kind in ANYWHERE else random.choice(keys),
+        0.0 if kind in (Kind.KILL, Kind.CUT, Kind.TORN) else random.choice([50.0, 500.0, 1_500.0, 4_000.0]),
+        random.choice([0, 100, 5_000]),
+    )
