@@ -14,8 +14,11 @@ from starlette.responses import Response
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker import views, words
+from ouzel.tracker.actions import fitting
 from ouzel.tracker.api import AppWatcher
+from ouzel.tracker.carrying import ActionRunner
 from ouzel.tracker.history import History
 from ouzel.tracker.results import ResultTail, read_tail
 from ouzel.tracker.snapshot import TopologySnapshot
@@ -35,6 +38,7 @@ templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+templates.filters["time_text"] = words.time_text
 
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -55,15 +59,15 @@ def list_rows(watcher: AppWatcher) -> Response:
 
 
 @page_router.get("/topology/{name}", response_class=HTMLResponse)
-def topology_page(watcher: AppWatcher, name: str) -> Response:
+def topology_page(request: Request, watcher: AppWatcher, name: str) -> Response:
     """The page of one topology."""
-    return _topology(watcher, name, "topology.html")
+    return _topology(request, watcher, name, "topology.html")
 
 
 @page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
-def topology_part(watcher: AppWatcher, name: str) -> Response:
+def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
     """What changes on that page, as it is now."""
-    return _topology(watcher, name, "standing.html")
+    return _topology(request, watcher, name, "standing.html")
 
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
@@ -75,13 +79,31 @@ def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     return rows
 
 
-def _topology(watcher: TopologyWatcher, name: str, template: str) -> Response:
+def _topology(request: Request, watcher: TopologyWatcher, name: str, template: str) -> Response:
     try:
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
-        return render("problem.html", 404, title="Not found", problem=str(error))
+        return _broken(request, watcher, name, str(error))
     epochs, tail = list_epochs(watcher, snapshot), read_tail(watcher.registry, snapshot)
-    return render(template, **describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time()))
+    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    return render(template, **shown | describe_actions(request, name, snapshot.condition))
+
+
+def _broken(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
+    """The page of a topology that is not there, or of which only the record can be read: that can be removed, at least."""
+    with contextlib.suppress(OuzelError):
+        if (record := watcher.registry.find(name)) is not None:
+            can = describe_actions(request, name, watcher.registry.condition(record))
+            return render("broken.html", 500, name=name, problem=problem, **can)
+    return render("problem.html", 404, title="Not found", problem=problem)
+
+
+def describe_actions(request: Request, name: str, condition: Condition) -> dict[str, Any]:
+    """What can be done to a topology, and what was done; nothing if this server only reads."""
+    runner: ActionRunner | None = request.app.state.runner
+    if runner is None:
+        return {"actions": (), "done": ()}
+    return {"actions": tuple(fitting(name, condition)), "done": tuple(runner.latest(name))}
 
 
 def describe_page(
@@ -102,6 +124,8 @@ def describe_page(
         "epochs": epochs,
         "tail": tail,
         "spans": list(views.SPANS),
+        "actions": (),
+        "done": (),
     }
 
 

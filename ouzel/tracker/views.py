@@ -168,12 +168,13 @@ def _most(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Circle:
-    """One instance in the picture of containers."""
+    """One instance in the picture of containers, and the name of its log."""
 
     name: str
     component: str
     colour: int
     runs: bool
+    log: str
 
 
 @dataclass(frozen=True)
@@ -197,11 +198,12 @@ def frames(snapshot: TopologySnapshot) -> list[ContainerFrame]:
                 task.component,
                 colours[task.component],
                 snapshot.runs(number, f"instance-{task.id}"),
+                f"instance-{task.id}.log",
             )
             for task in snapshot.job.tasks_in(number)
         )
         others = tuple(
-            Circle(name, name, 0, snapshot.runs(number, name))
+            Circle(name, name, 0, snapshot.runs(number, name), f"{name}.log")
             for name in sorted(snapshot.processes.get(number, {}))
             if not name.startswith("instance-")
         )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from bs4 import BeautifulSoup
 
@@ -57,7 +58,15 @@ def show(address: str, folder: Path, width: int) -> tuple[BeautifulSoup, str]:
 def test_pages_stay_live_and_refuse_nothing_of_their_own(
     tracked: Tracked, address: str, tmp_path: Path, width: int
 ) -> None:
-    for path, row in (("", "#topologies tbody tr"), (f"topology/{tracked.name}", "#components tbody tr")):
+    one = f"topology/{tracked.name}"
+    for path, row in (
+        ("", "#topologies tbody tr"),
+        (one, "#components tbody tr"),
+        (f"{one}/do/kill", "form input[name=name]"),
+        (f"{one}/do/rescale", "form input[type=number]"),
+        (f"{one}/logs", "#logs tbody tr"),
+        (f"{one}/logs/1/instance-1.log", "#follow"),
+    ):
         page, said = show(address + path, tmp_path, width)
         assert page.select(row)
         assert page.select_one("#connection").text == ""  # type: ignore[union-attr]
@@ -72,3 +81,24 @@ def test_what_is_typed_into_the_filter_stands_in_the_address_and_hides_the_rest(
         page, _ = show(f"{address}#filter={typed}", tmp_path, 1440)
         (row,) = page.select("#topologies tbody tr")
         assert row.has_attr("hidden") == is_hidden
+
+
+def test_the_kernel_tells_the_server_that_its_own_user_asks(tracked: Tracked, address: str) -> None:
+    form = f"{address}topology/{tracked.name}/do/kill"
+    code = BeautifulSoup(httpx2.get(form).text, "html.parser").select_one("input[name=code]")
+    assert code is not None
+    answer = httpx2.post(form, data={"code": str(code["value"]), "name": "not its name"})
+    assert (answer.status_code, "is not its name" in answer.text) == (400, True)
+
+
+def test_what_comes_to_a_log_is_sent_as_it_comes(tracked: Tracked, address: str) -> None:
+    log = tracked.home / "container-1" / "followed.log"
+    log.write_text("first\n")
+    stream = f"{address}topology/{tracked.name}/logs/1/{log.name}/follow?offset=0"
+    with httpx2.stream("GET", stream, timeout=60) as answer:
+        lines = answer.iter_lines()
+        assert [next(lines), next(lines)] == ["id: 6", 'data: {"text": "first\\n", "skipped": 0}']
+        with log.open("a") as file:
+            file.write("second\n")
+        told = [next(lines), next(lines), next(lines)]
+    assert told == ["", "id: 13", 'data: {"text": "second\\n", "skipped": 0}']

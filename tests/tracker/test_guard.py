@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from ouzel.errors import OuzelError
@@ -56,10 +58,21 @@ def test_with_a_token_only_who_shows_it_may_ask(tmp_path: Path, shown: str | Non
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_nothing_can_be_changed(tmp_path: Path, method: str) -> None:
-    asked = client(tmp_path)
+def test_what_only_shows_takes_no_other_method(tmp_path: Path, method: str) -> None:
+    own = create_app(Registry(tmp_path / "home"), owner_of=lambda client, server: os.getuid())
     for path in ("/", "/topologies", "/topologies/jstack", "/topology/one", "/metrics"):
-        assert asked.request(method, path).status_code == 405
+        assert TestClient(own, base_url="http://localhost").request(method, path).status_code == 405
+        assert client(tmp_path).request(method, path).status_code == 403
+
+
+def test_routes_that_change_something_are_those_of_the_actions_alone(tmp_path: Path) -> None:
+    for read_only in (True, False):
+        changing = {
+            route.endpoint.__module__
+            for route in create_app(Registry(tmp_path / "home"), read_only=read_only).routes
+            if isinstance(route, APIRoute) and route.methods - {"GET", "HEAD"}
+        }
+        assert changing == (set() if read_only else {"ouzel.tracker.acting"})
 
 
 def test_an_address_that_is_none_is_told_in_the_form_that_was_asked_for(tmp_path: Path) -> None:
