@@ -41,7 +41,7 @@ NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. 
 def cli() -> str:
     """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
     below = [f"checkpoint {command.name}" for command in checkpoint.registered_commands]
-    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS, "ui", "checkpoint", *below]
+    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS, "top", "ui", "checkpoint", *below]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -137,9 +137,3 @@ def _points(row: MinuteValues, minutes: Minutes) -> dict[int, float]:
 
 def _text(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
-
-
-def sum_of(values: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None if nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

@@ -13,21 +13,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import views, words
 from ouzel.tracker.actions import fitting
 from ouzel.tracker.api import AppWatcher
 from ouzel.tracker.carrying import ActionRunner
+from ouzel.tracker.epochs import EpochRow, epoch_text, list_epochs
+from ouzel.tracker.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.history import History
 from ouzel.tracker.results import ResultTail, read_tail
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
-
-EpochRow = tuple[int, str, str]
-"""Number, when it was made, bytes."""
 
 page_router = APIRouter(include_in_schema=False)
 
@@ -74,7 +73,11 @@ def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
     for one in watcher.snapshots():
         history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
-        epoch = epoch_text(list_epochs(watcher, one, most=1)) if isinstance(one, TopologySnapshot) else words.NOTHING
+        epoch = (
+            epoch_text(list_epochs(watcher.registry, one, most=1))
+            if isinstance(one, TopologySnapshot)
+            else words.NOTHING
+        )
         rows.append(views.topology_row(one, history, epoch, now_s))
     return rows
 
@@ -84,7 +87,7 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
         return _broken(request, watcher, name, str(error))
-    epochs, tail = list_epochs(watcher, snapshot), read_tail(watcher.registry, snapshot)
+    epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
     shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
     return render(template, **shown | describe_actions(request, name, snapshot.condition))
 
@@ -116,11 +119,11 @@ def describe_page(
         "components": views.component_rows(snapshot, history, now_s),
         "drawing": views.drawing_of(snapshot),
         "frames": views.frames(snapshot),
-        "happened": views.latest_exceptions(snapshot),
+        "happened": fold_exceptions(snapshot),
         "times": views.event_times(snapshot.status),
         "waits": views.waits(snapshot.status),
         "backlogs": views.backlogs(snapshot.status),
-        "notes": views.notes(snapshot.status.events if snapshot.status else ()),
+        "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
         "epochs": epochs,
         "tail": tail,
         "spans": list(views.SPANS),
@@ -129,21 +132,8 @@ def describe_page(
     }
 
 
-def epoch_text(epochs: list[EpochRow]) -> str:
-    """The number of the newest complete epoch, and when that was made."""
-    return f"{epochs[0][0]}, {epochs[0][1]}" if epochs else words.NOTHING
-
-
-def list_epochs(watcher: TopologyWatcher, snapshot: TopologySnapshot, most: int = 5) -> list[EpochRow]:
-    """Its newest complete epochs, the newest first."""
-    found: list[EpochRow] = []
-    with contextlib.suppress(OuzelError, OSError):
-        store = CheckpointStore(watcher.registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
-        for epoch in sorted(store.epochs(), reverse=True)[:most]:
-            manifest = store.manifest(epoch)
-            size = sum(file.size for file in manifest.files)
-            found.append((epoch, words.time_text(manifest.made_us), words.count_text(size)))
-    return found
+def _events(snapshot: TopologySnapshot) -> tuple[Event, ...]:
+    return snapshot.status.events if snapshot.status else ()
 
 
 async def not_found(request: Request, error: Exception) -> Response:

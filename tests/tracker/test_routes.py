@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from typer.testing import CliRunner
 
+from ouzel.cli.main import app as commands
 from tests.servers.waiting import wait_until
 from tests.tracker.conftest import ROWS, Tracked
 from tests.tracker.snapshots import EVIL
@@ -231,3 +233,15 @@ def test_a_log_is_led_to_shown_and_searched_and_cannot_inject(tracked: Tracked) 
         "/topology/none/logs",
     ):
         assert tracked.client.get(path).status_code == 404
+
+
+def test_top_prints_it_as_text(tracked: Tracked) -> None:
+    everything = CliRunner().invoke(commands, ["top", "--once"])
+    title, heads, row = everything.output.splitlines()
+    assert (everything.exit_code, title, heads.split()[:2]) == (0, "1 topology", ["NAME", "STATE"])
+    assert row.split()[:2] == [tracked.name, "running"]
+    one = CliRunner().invoke(commands, ["top", tracked.name])
+    assert [line.split()[0] for line in one.output.splitlines()[1:4]] == ["COMPONENT", "lines", "count_by_key"]
+    assert one.output.startswith(f"{tracked.name} · running")
+    none = CliRunner().invoke(commands, ["top", "none"])
+    assert (none.exit_code, "there is no submitted topology 'none'" in none.output) == (2, True)
