@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.tracker import acting, api, log_pages, pages
+from ouzel.tracker import acting, api, log_pages, pages, viz_pages
 from ouzel.tracker.carrying import ActionRunner
 from ouzel.tracker.envelope import wrap_answer
 from ouzel.tracker.guard import OwnerOf, RequestGuard
@@ -59,6 +59,7 @@ def create_app(
     app.state.closing = Event()
     app.include_router(pages.page_router)
     app.include_router(log_pages.log_router)
+    app.include_router(viz_pages.viz_router)
     app.state.runner = None if read_only else ActionRunner(registry.home)
     if not read_only:
         app.include_router(acting.acting_router)

@@ -17,9 +17,13 @@ import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, MetricsReader
+from ouzel.tracker.grids import Grid, last_on, rates_on
 from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
 
 EXECUTE_COUNT = "__execute-count/default"
+RESTARTS = "__restarts"
+"""A count of how often an instance's process was another one than before."""
+
 EXECUTE_LATENCY, COMPLETE_LATENCY, CAPACITY = "__execute-latency/default", "__complete-latency/default", "__capacity"
 
 QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
@@ -112,6 +116,28 @@ class History:
             track = self._tracks.get(key)
             return None if track is None else _over(track, metric, since_s)
 
+    def rates_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What came of a count in a second, in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                rates_on(track.times, track.counts[metric], grid) if track and metric in track.counts else grid.nothing
+            )
+
+    def values_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What a value last was in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                last_on(track.times, track.values[metric], grid) if track and metric in track.values else grid.nothing
+            )
+
+    @property
+    def began_s(self) -> int | None:
+        """The time of the first sample; None if there is none."""
+        with self._lock:
+            return min((track.times[0] for track in self._tracks.values() if track.times), default=None)
+
     def rate(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
         """What came of a count in a second, over the time since then; None if nothing has come since."""
         with self._lock:
@@ -147,7 +173,9 @@ def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
 
 def _append(track: _Track, sample: MetricsSample) -> None:
     before, known = track.last, len(track.times)
-    for name in track.counts.keys() | sample.counts.keys():
+    restarts = track.counts.setdefault(RESTARTS, [])
+    restarts.append((restarts[-1] if restarts else 0.0) + (before is not None and sample.life != before.life))
+    for name in (track.counts.keys() | sample.counts.keys()) - {RESTARTS}:
         column = track.counts.setdefault(name, [0.0] * known)
         count = sample.counts.get(name, 0)
         if before is None:

@@ -64,6 +64,7 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         (one, "#components tbody tr"),
         (f"{one}/do/kill", "form input[name=name]"),
         (f"{one}/do/rescale", "form input[type=number]"),
+        (f"{one}/viz", "svg.chart .line"),
         (f"{one}/logs", "#logs tbody tr"),
         (f"{one}/logs/1/instance-1.log", "#follow"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from typing import Any
 
@@ -245,3 +246,14 @@ def test_top_prints_it_as_text(tracked: Tracked) -> None:
     assert one.output.startswith(f"{tracked.name} · running")
     none = CliRunner().invoke(commands, ["top", "none"])
     assert (none.exit_code, "there is no submitted topology 'none'" in none.output) == (2, True)
+
+
+def test_dashboards_show_what_its_containers_use(tracked: Tracked) -> None:
+    assert "__memory-resident-bytes" in tracked.get("/topologies/metrics", component="__container__")["metrics"]  # type: ignore[index]
+    for path in (f"/topology/{tracked.name}/viz?span=3m", f"/pages/viz/{tracked.name}?span=all"):
+        page = BeautifulSoup(tracked.client.get(path).text, "html.parser")
+        told = {str(one["aria-label"]).partition(":")[0]: str(one["aria-label"]) for one in page.select("svg.chart")}
+        assert re.search(r"container 1: [\d.]+ [kMG]B", told["Memory by container"])
+        assert "lines" in told["Rows in"]
+    assert tracked.client.get("/topology/none/viz").status_code == 404
+    assert tracked.client.get(f"/topology/{tracked.name}/viz", params={"from": 0, "to": 10**9}).status_code == 200

@@ -60,7 +60,7 @@ function replace(live, html) {
 async function refresh() {
   const live = document.querySelector("[data-live]");
   const told = document.querySelector("#connection");
-  if (live && !document.hidden && document.getSelection().isCollapsed) {
+  if (live && !live.dataset.busy && !document.hidden && document.getSelection().isCollapsed) {
     try {
       const answer = await fetch(live.dataset.live, { credentials: "same-origin" });
       if (!answer.ok) throw new Error(answer.statusText);
@@ -70,7 +70,7 @@ async function refresh() {
       told.textContent = "no answer from the server; what is shown is old";
     }
   }
-  setTimeout(refresh, EVERY_MS);
+  setTimeout(refresh, Number(live?.dataset.every ?? EVERY_MS));
 }
 
 // What is typed stands in the address, so that it can be kept as a bookmark.
