@@ -27,6 +27,7 @@ from ouzel.cli.choices import (
     pairs,
 )
 from ouzel.cli.failure import report_errors
+from ouzel.cli.metrics import metrics
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.cli.savepoints import plan_from, refuse_without_from
@@ -188,6 +189,7 @@ for _name, _command in COMMANDS.items():
 app.command()(top)
 app.command()(ui)
 app.add_typer(checkpoint)
+app.add_typer(metrics)
 
 
 def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: Path | None) -> None:

@@ -9,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ouzel.runtime.observe.counts import RUN_COUNTS, count_of
+from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STREAM_MANAGER
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.run import Status
 from ouzel.tracker.history import CAPACITY, EXECUTE_COUNT, History
@@ -36,6 +37,7 @@ class TopologyCollector(Collector):
         """All families."""
         yield from self._of_topologies()
         yield from self._of_tasks()
+        yield from self._of_containers()
 
     def _of_topologies(self) -> Iterator[Metric]:
         state = GaugeMetricFamily("ouzel_topology_state", "1 for how it stands, else 0.", labels=["topology", "state"])
@@ -75,6 +77,35 @@ class TopologyCollector(Collector):
                 if (share := history.over(key, CAPACITY, self._now_s - CAPACITY_S)) is not None:
                     cores.add_metric(names, share)
         yield from (read, sent, cores)
+
+    def _of_containers(self) -> Iterator[Metric]:
+        labels = ["topology", "container"]
+        cores = GaugeMetricFamily(
+            "ouzel_container_cores", "Cores that its processes used, over the last minute.", labels=labels
+        )
+        memory = GaugeMetricFamily("ouzel_container_memory_bytes", "Resident memory of its processes.", labels=labels)
+        sent = CounterMetricFamily("ouzel_stream_manager_bytes", "Bytes that a stream manager sent.", labels=labels)
+        slow = GaugeMetricFamily(
+            "ouzel_stream_manager_slow_tasks", "Tasks that are slower than their input.", labels=labels
+        )
+        for one, history in self._topologies:
+            for container in one.job.packing.containers:
+                since_s, names = self._now_s - CAPACITY_S, [one.name, str(container.id)]
+                key, manager = (CONTAINER, container.id), (STREAM_MANAGER, container.id)
+                for family, value in (
+                    (cores, _scaled(history.rate(key, CPU_TIME, since_s), 1e-9)),
+                    (memory, history.over(key, MEMORY, since_s)),
+                    (sent, history.over(manager, "__bytes", 0)),
+                    (slow, history.over(manager, "__back-pressure-tasks", since_s)),
+                ):
+                    if value is not None:
+                        family.add_metric(names, value)
+        yield from (cores, memory, sent, slow)
+
+
+def list_families() -> list[Metric]:
+    """All families, without samples: what there is to be scraped."""
+    return list(TopologyCollector((), 0).collect())
 
 
 def _scaled(value: float | None, factor: float) -> float | None:
