@@ -28,6 +28,10 @@ from ouzel.tracker.prometheus import exposition
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import TopologyWatcher
 
+READING = (api.router, pages.page_router, log_pages.log_router, viz_pages.viz_router)
+ACTING = (acting.acting_router, acting.api_router)
+"""Routers that only show something, and those that change something."""
+
 
 def create_app(
     registry: Registry,
@@ -55,15 +59,10 @@ def create_app(
 
     app = FastAPI(title="Ouzel", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.watcher = watcher
-    app.include_router(api.router)
     app.state.closing = Event()
-    app.include_router(pages.page_router)
-    app.include_router(log_pages.log_router)
-    app.include_router(viz_pages.viz_router)
     app.state.runner = None if read_only else ActionRunner(registry.home)
-    if not read_only:
-        app.include_router(acting.acting_router)
-        app.include_router(acting.api_router)
+    for router in READING if read_only else (*READING, *ACTING):
+        app.include_router(router)
     app.get("/metrics", include_in_schema=False)(scrape)
     app.mount("/static", StaticFiles(directory=pages.HERE / "static"))
     app.add_exception_handler(OuzelError, _refused)

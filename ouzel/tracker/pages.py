@@ -40,9 +40,9 @@ templates = Environment(
 templates.filters["time_text"] = words.time_text
 
 
-def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page, or a part of one."""
-    return HTMLResponse(templates.get_template(name).render(**values), status)
+    return HTMLResponse(templates.get_template(template).render(**values), status)
 
 
 @page_router.get("/", response_class=HTMLResponse)
