@@ -152,19 +152,22 @@ def test_a_log_is_followed_in_a_browser(tracked: Tracked, address: str, browser:
 
 def test_one_cursor_goes_over_all_charts_and_a_drag_zooms(tracked: Tracked, address: str, browser: Browser) -> None:
     browser.show(f"{address}topology/{tracked.name}/viz?span=10m")
-    find = "const chart = document.querySelector('.chart'); const box = chart.getBoundingClientRect();"
+    charts = browser.value("document.querySelectorAll('.chart').length")
+
+    def at_once(*steps: str) -> object:
+        """What the last of these gives: the charts are replaced between two calls, perhaps."""
+        find = "const chart = document.querySelector('.chart'); const box = chart.getBoundingClientRect();"
+        return browser.value(f"{{ {find} {'; '.join(steps)} }}")
 
     def pointer(kind: str, share: float) -> str:
         at = f"clientX: box.left + box.width * {share}, clientY: box.top + 20"
-        return f"chart.dispatchEvent(new PointerEvent('{kind}', {{ bubbles: true, button: 0, {at} }}));"
+        return f"chart.dispatchEvent(new PointerEvent('{kind}', {{ bubbles: true, button: 0, {at} }}))"
 
-    browser.value(find + pointer("pointermove", 0.5))
-    charts, cursors = (
-        browser.value(f"document.querySelectorAll('{what}').length") for what in (".chart", '.cursor:not([d=""])')
-    )
-    assert charts == cursors > 10
-    assert str(browser.value("document.querySelector('#moment').textContent")).startswith("At ")
-    browser.value(find + pointer("pointerdown", 0.4) + pointer("pointerup", 0.6))
+    cursors = """document.querySelectorAll('.cursor:not([d=""])').length"""
+    assert at_once(pointer("pointermove", 0.5), cursors) == charts > 10
+    moment = str(at_once(pointer("pointermove", 0.5), "document.querySelector('#moment').textContent"))
+    assert moment.startswith("At ")
+    at_once(pointer("pointerdown", 0.4), pointer("pointerup", 0.6))
     wait_until(lambda: "from=" in str(browser.value("location.search")))
     wait_until(lambda: browser.value("document.querySelectorAll('.chart').length") == charts)
     assert browser.said == []
