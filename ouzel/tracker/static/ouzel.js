@@ -63,9 +63,9 @@ async function refresh() {
   if (live && !live.dataset.busy && !document.hidden && document.getSelection().isCollapsed) {
     try {
       const answer = await fetch(live.dataset.live, { credentials: "same-origin" });
-      if (!answer.ok) throw new Error(answer.statusText);
-      replace(live, await answer.text());
-      told.textContent = "";
+      if (answer.ok) replace(live, await answer.text());
+      const isGone = answer.status === 404;
+      told.textContent = answer.ok ? "" : isGone ? "it is not there any more; what is shown is old" : "it cannot be read; load the page again to see why";
     } catch (error) {
       told.textContent = "no answer from the server; what is shown is old";
     }
