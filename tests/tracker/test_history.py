@@ -16,7 +16,7 @@ from ouzel.runtime.process.metrics_file import (
     sample_interval_s,
 )
 from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
-from ouzel.tracker.history import CAPACITY, EXECUTE_LATENCY, History
+from ouzel.tracker.history import CAPACITY, EXECUTE_LATENCY, RESTARTS, History
 from ouzel.tracker.series import Minutes
 
 EXECUTED = "__execute-count/default"
@@ -99,7 +99,7 @@ def test_only_the_instances_that_are_asked_for() -> None:
     history.add([sample(605, 1), sample(605, 2, task=2)])
     series = history.series("counts", [2], EXECUTED, Minutes(600, 1), lambda key: f"i{key[1]}")
     assert series.instances == ("i2",)
-    assert history.metrics_of("counts") == [CAPACITY, CPU_TIME, EXECUTED, EXECUTE_LATENCY]
+    assert history.metrics_of("counts") == [CAPACITY, CPU_TIME, EXECUTED, EXECUTE_LATENCY, RESTARTS]
 
 
 def test_reports_become_samples_under_herons_names() -> None:
