@@ -1,4 +1,4 @@
-"""The metrics of one run over the last three hours, from what its metrics managers have written, as series with a value a minute.
+"""The metrics of one run, from what its metrics managers have written: of three hours all, of seven days some; and series of them.
 
 Counts are those of each minute, as in Heron: what came between the last sample of the minute before and the last of this one. Where no
 sample came for some minutes, the next minute that has one has all that came since. A process that is started again counts from 0 (or, of
@@ -16,7 +16,7 @@ from threading import Lock
 import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
-from ouzel.runtime.process.metrics_file import HISTORY_S, MetricsReader
+from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
 from ouzel.tracker.grids import Grid, last_on, rates_on
 from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
 
@@ -39,13 +39,15 @@ InstanceKey = tuple[str, int]
 
 @dataclass
 class _Track:
-    """What one instance has said, a place a sample; `is_whole` if the first is the first that there ever was."""
+    """What one instance has said, a place a sample; `is_whole` if it is all since the first that there ever was; before `thinned_s` it is
+    thinned."""
 
     times: list[int] = field(default_factory=list)
     counts: dict[str, list[float]] = field(default_factory=dict)
     values: dict[str, list[float]] = field(default_factory=dict)
     last: MetricsSample | None = None
     is_whole: bool = True
+    thinned_s: int = 0
 
 
 class History:
@@ -76,6 +78,12 @@ class History:
                     del track.times[:old]
                     for column in (*track.counts.values(), *track.values.values()):
                         del column[:old]
+
+    def thin_before(self, time_s: int) -> None:
+        """Keep of what is older only the last sample of each THINNED_S, as on disk."""
+        with self._lock:
+            for track in self._tracks.values():
+                _thin(track, time_s // THINNED_S * THINNED_S)
 
     @property
     def instances(self) -> list[InstanceKey]:
@@ -189,6 +197,21 @@ def _append(track: _Track, sample: MetricsSample) -> None:
     track.last = sample
 
 
+def _thin(track: _Track, until_s: int) -> None:
+    if until_s <= track.thinned_s:
+        return
+    times = track.times
+    begin, end = bisect_left(times, track.thinned_s), bisect_left(times, until_s)
+    kept = [
+        place
+        for place in range(begin, end)
+        if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
+    ]
+    for column in (*track.counts.values(), *track.values.values(), times):
+        column[begin:end] = [column[place] for place in kept]
+    track.thinned_s = until_s
+
+
 def _growth(track: _Track, metric: str, since_s: int) -> tuple[float | None, float]:
     """What has come of a count since the last sample of before then, and in how many seconds; None if no sample has come since."""
     if len(track.times) < 2 or metric not in track.counts or since_s >= track.times[-1]:
@@ -213,13 +236,17 @@ class RunHistory:
     """The history of a run on this machine: reads what has come whenever it is asked."""
 
     def __init__(self, home: Path, containers: Iterable[int]) -> None:
-        self._readers = [MetricsReader(home / f"container-{container}") for container in containers]
+        folders = [home / f"container-{container}" for container in containers]
+        self._readers = [MetricsReader(folder) for folder in folders]
+        self._thinned = [MetricsReader(folder, THINNED) for folder in folders]
         self.history = History()
 
     def read(self, now_s: int) -> History:
         """The history up to now."""
-        for reader in self._readers:
+        for reader in [*self._thinned, *self._readers]:
             samples = list(reader.read())
             self.history.add(samples, is_whole=reader.is_whole)
-        self.history.forget_before(now_s - HISTORY_S - 60)
+        self._thinned.clear()  # what is thinned later is known
+        self.history.thin_before(now_s - HISTORY_S - 60)
+        self.history.forget_before(now_s - THINNED_HISTORY_S)
         return self.history

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 from rich.console import Console
@@ -102,3 +104,9 @@ def test_durations_are_told_in_their_largest_unit() -> None:
     told = [words.duration_text(seconds) for seconds in (0, 119, 120, 7_199, 7_200, 172_799, 172_800, 1e9)]
     assert told == ["0 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 d", "11,574 d"]
     assert [words.behind_text(time_us, 5) for time_us in (None, 2 * SECOND, 9 * SECOND)] == ["–", "3 s", "0 s"]
+
+
+def test_top_and_graphite_need_nothing_that_only_the_pages_need() -> None:
+    code = "import sys, ouzel.cli.sheets, ouzel.tracker.graphite; print(sorted({'fastapi', 'jinja2', 'pydantic', 'prometheus_client', 'uvicorn'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
