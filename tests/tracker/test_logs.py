@@ -187,10 +187,13 @@ def events(looks: Iterable[News | Exception | None]) -> list[str]:
     async def goes_on() -> bool:
         return bool(coming)
 
+    async def wait() -> None:
+        """Look again at once."""
+
     async def collect(stream: AsyncIterator[str]) -> list[str]:
         return [event async for event in stream]
 
-    return asyncio.run(collect(stream_news(look, 0, goes_on, lambda: asyncio.sleep(0))))
+    return asyncio.run(collect(stream_news(look, 0, goes_on, wait)))
 
 
 def test_a_stream_tells_what_came_and_where_a_browser_that_asks_again_goes_on() -> None:
