@@ -10,11 +10,10 @@ from typing import Any
 
 from prometheus_client.core import Metric
 
-from ouzel.tracker.prometheus import list_families
+from ouzel.tracker.prometheus import STATE, labels_of, list_families
 
 DASHBOARD, RULES = "ouzel-dashboard.json", "ouzel-rules.yml"
 
-_STATE = "ouzel_topology_state"
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 2
 _SOURCE = {"type": "prometheus", "uid": "${source}"}
 
@@ -130,12 +129,11 @@ def _panel(family: Metric, place: int) -> dict[str, Any]:
 
 def query_of(family: Metric) -> tuple[str, str]:
     """What a panel asks for of a family, and how its lines are named: of a counter its rate, of the state only what holds."""
-    labels = getattr(family, "_labelnames", ())
-    legend = " ".join(f"{{{{{label}}}}}" for label in labels)
+    legend = " ".join(f"{{{{{label}}}}}" for label in labels_of(family))
     chosen = '{topology=~"$topology"}'
     if family.type == "counter":
         return f"rate({family.name}_total{chosen}[$__rate_interval])", legend
-    return f"{family.name}{chosen}{' == 1' if family.name == _STATE else ''}", legend
+    return f"{family.name}{chosen}{' == 1' if family.name == STATE else ''}", legend
 
 
 def _unit(family: Metric) -> str:
@@ -156,7 +154,7 @@ def _topology_variable() -> dict[str, Any]:
         "name": "topology",
         "type": "query",
         "datasource": _SOURCE,
-        "query": f"label_values({_STATE}, topology)",
+        "query": f"label_values({STATE}, topology)",
         "includeAll": True,
         "multi": True,
         "refresh": 2,

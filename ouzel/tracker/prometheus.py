@@ -18,6 +18,15 @@ from ouzel.tracker.views import EMIT_COUNT
 
 CAPACITY_S = 60
 
+STATE, TASK, CONTAINERS = "ouzel_topology_state", "ouzel_task_", ("ouzel_container_", "ouzel_stream_manager_")
+"""The name of one family, and how names of others begin: those have more labels than the topology."""
+
+STATE_LABELS, TASK_LABELS, CONTAINER_LABELS = (
+    ("topology", "state"),
+    ("topology", "component", "task"),
+    ("topology", "container"),
+)
+
 _GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "watermark_seconds": ("Event time of the result.", lambda status: _scaled(status.watermark_us, 1e-6)),
     "lag_records": ("Records that wait to be read.", lambda status: status.lag),
@@ -40,7 +49,7 @@ class TopologyCollector(Collector):
         yield from self._of_containers()
 
     def _of_topologies(self) -> Iterator[Metric]:
-        state = GaugeMetricFamily("ouzel_topology_state", "1 for how it stands, else 0.", labels=["topology", "state"])
+        state = GaugeMetricFamily(STATE, "1 for how it stands, else 0.", labels=STATE_LABELS)
         for one, _ in self._topologies:
             for condition in Condition:
                 state.add_metric([one.name, condition.value], float(one.condition is condition))
@@ -64,7 +73,7 @@ class TopologyCollector(Collector):
             yield family
 
     def _of_tasks(self) -> Iterator[Metric]:
-        labels = ["topology", "component", "task"]
+        labels = TASK_LABELS
         read = CounterMetricFamily("ouzel_task_rows_in", "Rows read or received by a task.", labels=labels)
         sent = CounterMetricFamily("ouzel_task_rows_out", "Rows sent or written by a task.", labels=labels)
         cores = GaugeMetricFamily("ouzel_task_cores", "Share of a core, over the last minute.", labels=labels)
@@ -79,7 +88,7 @@ class TopologyCollector(Collector):
         yield from (read, sent, cores)
 
     def _of_containers(self) -> Iterator[Metric]:
-        labels = ["topology", "container"]
+        labels = CONTAINER_LABELS
         cores = GaugeMetricFamily(
             "ouzel_container_cores", "Cores that its processes used, over the last minute.", labels=labels
         )
@@ -101,6 +110,15 @@ class TopologyCollector(Collector):
                     if value is not None:
                         family.add_metric(names, value)
         yield from (cores, memory, sent, slow)
+
+
+def labels_of(family: Metric) -> tuple[str, ...]:
+    """The labels of a family's samples."""
+    if family.name.startswith(TASK):
+        return TASK_LABELS
+    if family.name.startswith(CONTAINERS):
+        return CONTAINER_LABELS
+    return STATE_LABELS if family.name == STATE else ("topology",)
 
 
 def list_families() -> list[Metric]:

@@ -23,7 +23,7 @@ from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.tracker.graphite import GraphiteSender, find_containers, format_lines
 from ouzel.tracker.history import History
 from ouzel.tracker.monitoring import ALERTS, DASHBOARD, RULES, query_of
-from ouzel.tracker.prometheus import exposition, list_families
+from ouzel.tracker.prometheus import exposition, labels_of, list_families
 from tests.tracker.snapshots import EVIL, make_snapshot
 
 PROMTOOL = shutil.which("promtool")
@@ -74,6 +74,9 @@ def test_containers_are_scraped() -> None:
         if sample.labels.get("container") == "1"
     }
     assert values == {"ouzel_container_cores": 1.0, "ouzel_container_memory_bytes": 4096.0}
+    for family in text_string_to_metric_families(text):
+        for one in family.samples:
+            assert tuple(sorted(one.labels)) == tuple(sorted(labels_of(family)))
 
 
 def sample(time_s: int, rows: int) -> MetricsSample:
