@@ -65,8 +65,8 @@ def log_page(
             part = None if found else _read_part(opened, offset, before)
     except OuzelError as error:
         return _not_found(error)
-    values = {"name": name, "place": place, "file": file, "title": _title(snapshot, place, file)}
-    return render("log.html", **values, search=search, found=found, part=part)
+    title = _title(snapshot, place, file)
+    return render("log.html", name=name, place=place, file=file, title=title, search=search, found=found, part=part)
 
 
 def _read_part(file: BinaryIO, offset: int | None, before: int | None) -> logs.LogPart:
