@@ -23,7 +23,7 @@ from ouzel.tracker.snapshot import find_user
 from tests.servers.waiting import wait_until
 
 TOKEN = "a-token-of-some-length"
-TARGET = Target("made", Path("/home/savepoints/made-1"))
+TARGET = Target("made", Path("/kept/savepoints/made-1"))
 ECHO = (sys.executable, "-c", "import sys; print(sys.argv[1:])")
 REFUSE = (sys.executable, "-c", "import sys; print('error: it cannot be', file=sys.stderr); sys.exit(2)")
 
@@ -41,7 +41,7 @@ REFUSE = (sys.executable, "-c", "import sys; print('error: it cannot be', file=s
             ["update", "--parallelism=a=3", "--", "made"],
         ),
         ("stop", {}, ["stop", "--", "made"]),
-        ("savepoint", {"folder": "/etc"}, ["stop", "--savepoint=/home/savepoints/made-1", "--", "made"]),
+        ("savepoint", {"folder": "/etc"}, ["stop", "--savepoint=/kept/savepoints/made-1", "--", "made"]),
         ("start", {}, ["start", "--", "made"]),
         ("kill", {"name": "made"}, ["kill", "--", "made"]),
     ],
