@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24
 """The margins around the lines; texts of axes stand in them."""
 
 TICKS_Y, TICKS_X = 4, 5
-_STEPS_S = (10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800)
+_STEPS_S = (10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800)
 """Times on the axis are this far apart."""
 
 
