@@ -30,12 +30,12 @@ def _dashboards(
     """
     with report_errors(debug):
         try:
-            from ouzel.tracker.monitoring import write_files
+            from ouzel.tracker.monitoring import write_monitoring
         except ModuleNotFoundError as error:
             raise OuzelError(
                 f'this needs {error.name}, which is not installed; write: pip install "ouzel[ui]"'
             ) from None
-        for path in write_files(folder):
+        for path in write_monitoring(folder):
             typer.echo(path)
 
 

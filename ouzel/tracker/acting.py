@@ -26,7 +26,7 @@ from ouzel.tracker.actions import (
     Fields,
     Target,
     find_action,
-    fitting,
+    fitting_actions,
     savepoint_folder,
 )
 from ouzel.tracker.api import AppWatcher
@@ -130,7 +130,7 @@ def _form(watcher: AppWatcher, name: str, action: Action, problem: str = "", sta
         name=name,
         action=action,
         is_breaking=action.key in BREAKING,
-        fits=action in fitting(name, condition),
+        fits=action in fitting_actions(name, condition),
         condition=condition.value,
         code=form_code(name, action.key),
         problem=problem,
@@ -144,10 +144,13 @@ def _choices(watcher: AppWatcher, record: Submitted, action: Action) -> dict[str
     if not action.asks & {"part", "parallelism"}:
         return {"parts": {}, "components": []}
     job = watcher.registry.folder(record.name).load(record.run)
-    return {"parts": parts_of(job), "components": [(one.name, one.parallelism) for one in job.topology.components]}
+    return {
+        "parts": restartable_parts(job),
+        "components": [(one.name, one.parallelism) for one in job.topology.components],
+    }
 
 
-def parts_of(job: RunDescription) -> dict[str, list[str]]:
+def restartable_parts(job: RunDescription) -> dict[str, list[str]]:
     """What of a topology can be started again, by kind."""
     tasks = [f"{task.component}[{task.index}]" for task in job.topology.tasks()]
     return {
@@ -201,7 +204,7 @@ async def restart(
 
 
 @api_router.post(f"{_PATH}/update")
-async def update(
+async def update_tasks(
     watcher: AppWatcher, runner: Runner, cluster: str, role: str, environ: str, name: str, given: FormFields
 ) -> Response:
     """Give components other numbers of tasks: `component_parallelism=COMPONENT:N`, repeated."""

@@ -142,7 +142,7 @@ BREAKING = frozenset({"kill", "stop", "savepoint"})
 """What cannot be undone by a click."""
 
 
-def fitting(name: str, condition: Condition) -> Iterator[Action]:
+def fitting_actions(name: str, condition: Condition) -> Iterator[Action]:
     """The actions that fit how a topology stands."""
     for action in ACTIONS.values():
         is_needless = action.key == "resume" and condition is Condition.RUNNING

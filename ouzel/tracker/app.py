@@ -22,7 +22,7 @@ from ouzel.tracker import acting, api, log_pages, pages, viz_pages
 from ouzel.tracker.carrying import ActionRunner
 from ouzel.tracker.envelope import wrap_answer
 from ouzel.tracker.guard import OwnerOf, RequestGuard
-from ouzel.tracker.peers import find_owner
+from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.plans import release
 from ouzel.tracker.prometheus import exposition
 from ouzel.tracker.snapshot import TopologySnapshot
@@ -39,7 +39,7 @@ def create_app(
     *,
     only_loopback: bool = True,
     read_only: bool = False,
-    owner_of: OwnerOf = find_owner,
+    owner_of: OwnerOf = find_peer_user,
 ) -> FastAPI:
     """The application over the topologies of a registry.
 

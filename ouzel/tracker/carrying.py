@@ -16,7 +16,7 @@ from threading import Lock, Thread
 from typing import BinaryIO
 
 from ouzel.tracker.actions import ActionRefused
-from ouzel.tracker.plain_text import plain
+from ouzel.tracker.plain_text import printable_text
 
 KEPT = 100
 AT_ONCE = 8
@@ -129,4 +129,4 @@ class ActionRunner:
 
 def _sentence(text: str) -> str:
     """What a command said, without what only terminals need."""
-    return plain(text).strip().removeprefix("error: ")
+    return printable_text(text).strip().removeprefix("error: ")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from ouzel.tracker import words
-from ouzel.tracker.dashboards import Line, Panel
+from ouzel.tracker.dashboards import ChartLine, Panel
 from ouzel.tracker.grids import Grid, GridValues
 
 WIDTH, HEIGHT = 460, 190
@@ -89,7 +89,7 @@ def _top(rows: list[GridValues]) -> float:
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= most * (1 - 1e-9))
 
 
-def _draw(line: Line, unit: str, top: float) -> DrawnLine:
+def _draw(line: ChartLine, unit: str, top: float) -> DrawnLine:
     count = len(line.values)
     known = line.values[~np.isnan(line.values)]
     values = ",".join("" if np.isnan(value) else f"{value:.4g}" for value in line.values)

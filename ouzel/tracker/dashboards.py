@@ -18,7 +18,7 @@ from ouzel.runtime.observe.task_metrics import (
     STREAM_MANAGER,
 )
 from ouzel.tracker.drawing import COLOURS, colours_of
-from ouzel.tracker.grids import Grid, GridValues, add_up, largest, quotient, smallest
+from ouzel.tracker.grids import Grid, GridValues, maximum_of, minimum_of, quotient, total_of
 from ouzel.tracker.history import RESTARTS, History, InstanceKey
 from ouzel.tracker.snapshot import TopologySnapshot
 
@@ -27,7 +27,7 @@ LINES_MAX = 8
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One line of a chart; `colour` counts from 0."""
 
     name: str
@@ -41,7 +41,7 @@ class Panel:
 
     title: str
     unit: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     left_out: int = 0
 
 
@@ -79,13 +79,13 @@ class DashboardMaker:
 
     def _health(self) -> tuple[Panel, ...]:
         spouts = [part for part in self._components if part.is_spout]
-        pressure = [self._of_managers("slow tasks", "__back-pressure-tasks", largest)]
+        pressure = [self._of_managers("slow tasks", "__back-pressure-tasks", maximum_of)]
         restarts = [
             self._steps_of(part.name, self._colours[part.name], self._tasks[part.name]) for part in self._components
         ]
         managers = self._steps_of("stream managers", COLOURS - 1, self._managers())
         return (
-            _panel("Lag", "records", self._values(spouts, "__lag", add_up)),
+            _panel("Lag", "records", self._values(spouts, "__lag", total_of)),
             _panel("Event time behind the clock", "s", [self._behind(part) for part in spouts]),
             _panel("Replayed", "rows/s", self._rates(spouts, COUNT_NAMES["rows_failed"])),
             _panel("Late, bad and shed", "rows/s", self._left_out()),
@@ -98,7 +98,7 @@ class DashboardMaker:
         cores = [self._line(key, self._history.rates_on(key, CPU_TIME, self._grid) / 1e9) for key in keys]
         memory = [self._line(key, self._history.values_on(key, MEMORY, self._grid)) for key in keys]
         busiest = [
-            Line(part.name, self._colours[part.name], self._reduced(part, CPU_TIME, largest) / 1e9)
+            ChartLine(part.name, self._colours[part.name], self._reduced(part, CPU_TIME, maximum_of) / 1e9)
             for part in self._components
         ]
         return (
@@ -144,68 +144,69 @@ class DashboardMaker:
     def _managers(self) -> list[InstanceKey]:
         return [(STREAM_MANAGER, number) for number in self._containers]
 
-    def _line(self, key: InstanceKey, values: GridValues) -> Line:
+    def _line(self, key: InstanceKey, values: GridValues) -> ChartLine:
         """A line of a container."""
-        return Line(f"container {key[1]}", self._containers.index(key[1]) % COLOURS, values)
+        return ChartLine(f"container {key[1]}", self._containers.index(key[1]) % COLOURS, values)
 
-    def _of_managers(self, name: str, metric: str, reduce: Reduce) -> Line:
+    def _of_managers(self, name: str, metric: str, reduce: Reduce) -> ChartLine:
         rows = [self._history.values_on(key, metric, self._grid) for key in self._managers()]
-        return Line(name, 1, reduce(rows, self._grid))
+        return ChartLine(name, 1, reduce(rows, self._grid))
 
     def _reduced(self, part: Component, metric: str, reduce: Reduce) -> GridValues:
         return reduce([self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]], self._grid)
 
-    def _rates(self, parts: Sequence[Component], metric: str) -> list[Line]:
-        return [Line(part.name, self._colours[part.name], self._reduced(part, metric, add_up)) for part in parts]
+    def _rates(self, parts: Sequence[Component], metric: str) -> list[ChartLine]:
+        return [ChartLine(part.name, self._colours[part.name], self._reduced(part, metric, total_of)) for part in parts]
 
-    def _values(self, parts: Sequence[Component], metric: str, reduce: Reduce) -> list[Line]:
+    def _values(self, parts: Sequence[Component], metric: str, reduce: Reduce) -> list[ChartLine]:
         found = []
         for part in parts:
             rows = [self._history.values_on(key, metric, self._grid) for key in self._tasks[part.name]]
-            found.append(Line(part.name, self._colours[part.name], reduce(rows, self._grid)))
+            found.append(ChartLine(part.name, self._colours[part.name], reduce(rows, self._grid)))
         return found
 
-    def _quotients(self, parts: Sequence[Component], of: str, by: str, factor: float) -> list[Line]:
+    def _quotients(self, parts: Sequence[Component], of: str, by: str, factor: float) -> list[ChartLine]:
         return [
-            Line(
+            ChartLine(
                 part.name,
                 self._colours[part.name],
-                quotient(self._reduced(part, of, add_up), self._reduced(part, by, add_up)) * factor,
+                quotient(self._reduced(part, of, total_of), self._reduced(part, by, total_of)) * factor,
             )
             for part in parts
         ]
 
-    def _behind(self, part: Component) -> Line:
+    def _behind(self, part: Component) -> ChartLine:
         """How far the slowest task's event time is behind the wall clock, in seconds."""
         rows = [self._history.values_on(key, "__watermark-ms", self._grid) for key in self._tasks[part.name]]
         clock = self._grid.edges[1:].astype(float)
-        return Line(part.name, self._colours[part.name], clock - smallest(rows, self._grid) / 1e3)
+        return ChartLine(part.name, self._colours[part.name], clock - minimum_of(rows, self._grid) / 1e3)
 
-    def _left_out(self) -> list[Line]:
+    def _left_out(self) -> list[ChartLine]:
         kinds = {"late": 1, "bad": 3, "shed": 5}
         return [
-            Line(
+            ChartLine(
                 kind,
                 colour,
-                add_up(
-                    [self._reduced(part, COUNT_NAMES[f"rows_{kind}"], add_up) for part in self._components], self._grid
+                total_of(
+                    [self._reduced(part, COUNT_NAMES[f"rows_{kind}"], total_of) for part in self._components],
+                    self._grid,
                 ),
             )
             for kind, colour in kinds.items()
         ]
 
-    def _steps_of(self, name: str, colour: int, keys: Sequence[InstanceKey]) -> Line:
+    def _steps_of(self, name: str, colour: int, keys: Sequence[InstanceKey]) -> ChartLine:
         """How often processes were started again in each step."""
         rows = [self._history.rates_on(key, RESTARTS, self._grid) * self._grid.step for key in keys]
-        return Line(name, colour, add_up(rows, self._grid))
+        return ChartLine(name, colour, total_of(rows, self._grid))
 
 
-def _panel(title: str, unit: str, lines: Sequence[Line]) -> Panel:
+def _panel(title: str, unit: str, lines: Sequence[ChartLine]) -> Panel:
     """The chart of these lines; if there are too many, of those with the largest values."""
     kept = {id(line) for line in sorted(lines, key=_peak, reverse=True)[:LINES_MAX]}
     return Panel(title, unit, tuple(line for line in lines if id(line) in kept), max(0, len(lines) - LINES_MAX))
 
 
-def _peak(line: Line) -> float:
+def _peak(line: ChartLine) -> float:
     known = line.values[~np.isnan(line.values)]
     return float(known.max()) if len(known) else float("-inf")

@@ -68,17 +68,17 @@ def last_on(times: Sequence[int], values: Sequence[float], grid: Grid) -> GridVa
     return np.where(is_known, np.asarray(values, dtype=np.float64)[np.maximum(places, 0)], np.nan)
 
 
-def add_up(rows: Iterable[GridValues], grid: Grid) -> GridValues:
+def total_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The sum of all in each step, of those that are known."""
     return _reduced(rows, grid, np.nansum)
 
 
-def largest(rows: Iterable[GridValues], grid: Grid) -> GridValues:
+def maximum_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The largest of all in each step."""
     return _reduced(rows, grid, np.fmax.reduce)
 
 
-def smallest(rows: Iterable[GridValues], grid: Grid) -> GridValues:
+def minimum_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The smallest of all in each step."""
     return _reduced(rows, grid, np.fmin.reduce)
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ouzel.tracker.peers import Address, find_owner
+from ouzel.tracker.peers import Address, find_peer_user
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 """Hosts by which a browser reaches this machine itself. Any other name that leads here is somebody's page that pretends to be ours."""
@@ -48,7 +48,7 @@ class RequestGuard:
         owner_of: says who asks; without a token only who runs the server, and root, may change something.
     """
 
-    def __init__(self, token: str, *, only_loopback: bool, owner_of: OwnerOf = find_owner) -> None:
+    def __init__(self, token: str, *, only_loopback: bool, owner_of: OwnerOf = find_peer_user) -> None:
         self._token, self._only_loopback, self._owner_of = token, only_loopback, owner_of
 
     async def __call__(self, request: Request, call_next: CallNext) -> Response:

@@ -60,7 +60,7 @@ def log_page(
     """A part of a log, or the lines in it that have these words."""
     try:
         snapshot = watcher.snapshot(name)
-        with logs.open_log(snapshot, place, file) as opened:
+        with logs.open_log_file(snapshot, place, file) as opened:
             found = logs.search_log(opened, search, end) if search else None
             part = None if found else _read_part(opened, offset, before)
     except OuzelError as error:
@@ -86,12 +86,12 @@ def follow_log(
     """What comes to a log from an offset on, as server-sent events. A browser that asks again says what it had last."""
     home = watcher.snapshot(name)
     begin = offset if last_event_id is None else last_event_id
-    with logs.open_log(home, place, file):  # refused now, not in the stream
+    with logs.open_log_file(home, place, file):  # refused now, not in the stream
         pass
     deadline = time.monotonic() + STREAM_S
 
     def look(since: int) -> logs.News | None:
-        with logs.open_log(home, place, file) as opened:
+        with logs.open_log_file(home, place, file) as opened:
             return logs.read_news(opened, since)
 
     async def goes_on() -> bool:

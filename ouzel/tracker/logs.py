@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ouzel.tracker.files import FileRefused, container_folder, list_files, open_given_file
-from ouzel.tracker.plain_text import plain
+from ouzel.tracker.plain_text import printable_text
 from ouzel.tracker.snapshot import TopologySnapshot
 
 PART_BYTES = 64 << 10
@@ -65,7 +65,7 @@ def list_logs(snapshot: TopologySnapshot) -> list[LogEntry]:
     return found
 
 
-def open_log(snapshot: TopologySnapshot, place: str, name: str) -> BinaryIO:
+def open_log_file(snapshot: TopologySnapshot, place: str, name: str) -> BinaryIO:
     """A log, opened.
 
     Raises:
@@ -127,7 +127,7 @@ def read_log_before(file: BinaryIO, end: int | None = None) -> LogPart:
 
 
 def _part(text: bytes, begin: int, size: int) -> LogPart:
-    return LogPart(plain(text.decode(errors="replace")), begin, begin + len(text), size)
+    return LogPart(printable_text(text.decode(errors="replace")), begin, begin + len(text), size)
 
 
 def _whole_lines(text: bytes) -> bytes:
@@ -205,7 +205,7 @@ def _line_at(file: BinaryIO, place: int) -> FoundLine:
     start = before.rfind(b"\n") + 1
     begin = place - len(before) + start
     text = os.pread(file.fileno(), SHOWN_BYTES, begin).partition(b"\n")[0]
-    return FoundLine(begin, plain(text.decode(errors="replace")))
+    return FoundLine(begin, printable_text(text.decode(errors="replace")))
 
 
 @dataclass(frozen=True)
@@ -228,4 +228,4 @@ def read_news(file: BinaryIO, offset: int) -> News | None:
     if len(text) < PART_BYTES and b"\n" not in text:
         return None  # a line of which the end is still to come
     text = _whole_lines(text)
-    return News(plain(text.decode(errors="replace")), begin + skipped + len(text), skipped) if text else None
+    return News(printable_text(text.decode(errors="replace")), begin + skipped + len(text), skipped) if text else None

@@ -162,7 +162,7 @@ def _topology_variable() -> dict[str, Any]:
     }
 
 
-def write_files(folder: Path) -> list[Path]:
+def write_monitoring(folder: Path) -> list[Path]:
     """Write both into a folder, which is made if it is not there; what was written.
 
     Raises:

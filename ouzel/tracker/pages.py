@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import views, words
-from ouzel.tracker.actions import fitting
+from ouzel.tracker.actions import fitting_actions
 from ouzel.tracker.api import AppWatcher
 from ouzel.tracker.carrying import ActionRunner
 from ouzel.tracker.epochs import EpochRow, epoch_text, list_epochs
@@ -106,7 +106,7 @@ def describe_actions(request: Request, name: str, condition: Condition) -> dict[
     runner: ActionRunner | None = request.app.state.runner
     if runner is None:
         return {"actions": (), "done": ()}
-    return {"actions": tuple(fitting(name, condition)), "done": tuple(runner.latest(name))}
+    return {"actions": tuple(fitting_actions(name, condition)), "done": tuple(runner.latest(name))}
 
 
 def describe_page(

@@ -15,7 +15,7 @@ _LOCAL, _REMOTE, _UID = 1, 2, 7
 """Columns of the kernel's tables of TCP sockets: see proc(5)."""
 
 
-def find_owner(client: Address, server: Address) -> int | None:
+def find_peer_user(client: Address, server: Address) -> int | None:
     """The user who owns the client's end of a connection; None if that end is not on this machine, or gone."""
     table = Path("/proc/net/tcp6" if ":" in client[0] else "/proc/net/tcp")
     try:

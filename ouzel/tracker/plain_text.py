@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.ansi import AnsiDecoder
 
 
-def plain(text: str) -> str:
+def printable_text(text: str) -> str:
     """The text, of which only line breaks and tabs are not printable."""
     decoder = AnsiDecoder()
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

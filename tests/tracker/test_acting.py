@@ -18,7 +18,7 @@ from ouzel.tracker import actions
 from ouzel.tracker.actions import ActionRefused, Target, find_action
 from ouzel.tracker.app import create_app
 from ouzel.tracker.carrying import AT_ONCE, ActionRunner
-from ouzel.tracker.peers import find_owner
+from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.snapshot import find_user
 from tests.servers.waiting import wait_until
 
@@ -66,7 +66,7 @@ def test_what_is_filled_in_wrongly_is_no_command(key: str, fields: dict[str, str
 
 
 def test_a_page_offers_what_fits() -> None:
-    offered = {one: [action.key for action in actions.fitting("made", one)] for one in Condition}
+    offered = {one: [action.key for action in actions.fitting_actions("made", one)] for one in Condition}
     assert offered[Condition.RUNNING] == ["pause", "restart", "rescale", "stop", "savepoint", "kill"]
     assert offered[Condition.PAUSED] == ["resume", "restart", "stop", "savepoint", "kill"]
     assert offered[Condition.STOPPED] == ["savepoint", "start", "kill"]
@@ -185,9 +185,9 @@ def test_the_kernel_knows_whose_a_connection_is(host: str) -> None:
         pytest.skip(f"{host} is not there")
     with listener, socket.create_connection(listener.getsockname()[:2]) as client:
         here, there = client.getsockname()[:2], listener.getsockname()[:2]
-        assert find_owner(here, there) == os.getuid()
-        assert find_owner((here[0], 1), there) is None
-    assert find_owner(("no address", 1), ("127.0.0.1", 2)) is None
+        assert find_peer_user(here, there) == os.getuid()
+        assert find_peer_user((here[0], 1), there) is None
+    assert find_peer_user(("no address", 1), ("127.0.0.1", 2)) is None
 
 
 def test_programs_use_the_urls_of_herons_api_server(asked: Asked) -> None:

@@ -17,7 +17,7 @@ from ouzel.runtime.process.container_usage import sample_container
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.tracker import charts, dashboards, pages, viz_pages
-from ouzel.tracker.dashboards import LINES_MAX, DashboardMaker, Line, Panel
+from ouzel.tracker.dashboards import LINES_MAX, ChartLine, DashboardMaker, Panel
 from ouzel.tracker.grids import Grid, GridValues, last_on, rates_on
 from ouzel.tracker.history import EXECUTE_COUNT, History
 from tests.tracker.snapshots import EVIL, make_snapshot
@@ -98,7 +98,7 @@ def test_charts_are_made_of_the_plan() -> None:
 
 
 def test_of_many_lines_those_with_the_largest_values_are_shown() -> None:
-    numbered = [Line(str(number), 0, np.array([float(number), np.nan])) for number in range(20)]
+    numbered = [ChartLine(str(number), 0, np.array([float(number), np.nan])) for number in range(20)]
     panel = dashboards._panel("Many", "", numbered)
     assert [line.name for line in panel.lines] == [str(number) for number in range(20 - LINES_MAX, 20)]
     assert panel.left_out == 12
@@ -106,13 +106,13 @@ def test_of_many_lines_those_with_the_largest_values_are_shown() -> None:
 
 def test_a_chart_has_round_numbers_on_its_axes_and_gaps_where_nothing_is_known() -> None:
     values = np.array([10.0, np.nan, 37.0, 20.0])
-    chart = charts.draw_chart(Panel("Rows", "rows/s", (Line("one", 3, values),)), Grid(1_200, 60, 4))
+    chart = charts.draw_chart(Panel("Rows", "rows/s", (ChartLine("one", 3, values),)), Grid(1_200, 60, 4))
     assert [tick.text for tick in chart.ticks_y] == ["0", "12", "25", "38", "50"]
     assert [tick.text for tick in chart.ticks_x] == ["00:20", "00:21", "00:22", "00:23", "00:24"]
     (line,) = chart.lines
     assert (line.path.count("M"), line.path.count("L"), line.values, line.last) == (2, 1, "10,,37,20", "20 rows/s")
     assert (chart.summary, chart.is_empty) == ("one: 20 rows/s", False)
-    empty = charts.draw_chart(Panel("Rows", "", (Line("one", 0, np.array([np.nan])),)), Grid(0, 10, 1))
+    empty = charts.draw_chart(Panel("Rows", "", (ChartLine("one", 0, np.array([np.nan])),)), Grid(0, 10, 1))
     assert (empty.is_empty, empty.summary) == (True, "one: –")
     places = [float(x) for x in re.findall(r"[ML]([\d.]+) ", line.path)]
     assert places == sorted(places)

@@ -16,7 +16,7 @@ from ouzel.tracker import logs
 from ouzel.tracker.files import FileRefused
 from ouzel.tracker.log_pages import QUIET_LOOKS, stream_news
 from ouzel.tracker.logs import News
-from ouzel.tracker.plain_text import plain
+from ouzel.tracker.plain_text import printable_text
 from tests.effort import seeds
 from tests.tracker.snapshots import make_snapshot
 
@@ -131,7 +131,7 @@ def test_news_are_whole_lines_and_a_log_that_begins_anew_is_read_from_its_beginn
 
 def test_text_commands_no_terminal_and_is_not_turned_around() -> None:
     written = "\x1b[31mred\x1b[0m \x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \u202egnp.exe\x00 <b>\r\nnext\tone"
-    shown = plain(written)
+    shown = printable_text(written)
     assert all(char.isprintable() or char in "\n\t" for char in shown)
     assert "red link" in shown
     assert "\\u202egnp.exe" in shown
@@ -165,10 +165,10 @@ def test_nothing_but_logs_of_the_topology_is_opened(tmp_path: Path, place: str, 
     (folder.parent / "server.log").write_text("of the server\n")
     (folder / "secret.log").symlink_to(tmp_path / "stranger.log")
     with pytest.raises(FileRefused):
-        logs.open_log(snapshot, place, name)
-    with logs.open_log(snapshot, "1", "instance-1.log") as file:
+        logs.open_log_file(snapshot, place, name)
+    with logs.open_log_file(snapshot, "1", "instance-1.log") as file:
         assert file.read() == b"text\n"
-    with logs.open_log(snapshot, "server", "server.log") as file:
+    with logs.open_log_file(snapshot, "server", "server.log") as file:
         assert file.read() == b"of the server\n"
     listed = [(entry.place, entry.file, entry.title) for entry in logs.list_logs(snapshot)]
     assert listed == [("server", "server.log", "server"), ("1", "instance-1.log", "left[0]")]
