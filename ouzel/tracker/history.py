@@ -207,8 +207,9 @@ def _thin(track: _Track, until_s: int) -> None:
         for place in range(begin, end)
         if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
     ]
-    for column in (*track.counts.values(), *track.values.values(), times):
+    for column in (*track.counts.values(), *track.values.values()):
         column[begin:end] = [column[place] for place in kept]
+    times[begin:end] = [times[place] for place in kept]
     track.thinned_s = until_s
 
 
