@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from doc_sources import tuning
 from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.main import app
+from ouzel.cli.metrics import metrics
 from ouzel.cli.submitted import COMMANDS
 from ouzel.compiler import plan
 from ouzel.compiler.functions import all_functions
@@ -41,7 +42,21 @@ NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. 
 def cli() -> str:
     """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
     below = [f"checkpoint {command.name}" for command in checkpoint.registered_commands]
-    commands = ["", "run", "batch", "explain", "reconcile", *COMMANDS, "ui", "checkpoint", *below]
+    of_metrics = [f"metrics {command.name}" for command in metrics.registered_commands]
+    commands = [
+        "",
+        "run",
+        "batch",
+        "explain",
+        "reconcile",
+        *COMMANDS,
+        "top",
+        "ui",
+        "checkpoint",
+        *below,
+        "metrics",
+        *of_metrics,
+    ]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]

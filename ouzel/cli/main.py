@@ -27,10 +27,12 @@ from ouzel.cli.choices import (
     pairs,
 )
 from ouzel.cli.failure import report_errors
+from ouzel.cli.metrics import metrics
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
+from ouzel.cli.top import top
 from ouzel.cli.ui import ui
 from ouzel.descriptors import open_standard_streams
 from ouzel.interrupts import end_at_once, interruptible
@@ -184,8 +186,10 @@ app.command()(reconcile)
 app.command()(batch)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.command()(top)
 app.command()(ui)
 app.add_typer(checkpoint)
+app.add_typer(metrics)
 
 
 def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: Path | None) -> None:

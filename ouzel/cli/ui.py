@@ -27,11 +27,14 @@ def ui(
             show_default=False,
         ),
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Only show them: nothing can be paused, stopped or removed.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Show the submitted topologies in a browser, and answer as Heron's tracker does, until Ctrl-C.
 
-    It only reads: topologies run on when it ends, and it may be started at any time, and more than once.
+    Topologies run on when it ends, and it may be started at any time, and more than once.
     """
     with report_errors(debug):
         try:
@@ -46,4 +49,4 @@ def ui(
         listener = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
         typer.echo(f"topologies are on http://{shown}:{listener.getsockname()[1]}/")
-        serve(Registry(), listener, token, host)
+        serve(Registry(), listener, token, host, read_only=read_only)

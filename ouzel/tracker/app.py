@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from threading import Event
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,22 +18,37 @@ from starlette.staticfiles import StaticFiles
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.tracker import api, pages
+from ouzel.tracker import acting, api, log_pages, pages, viz_pages
+from ouzel.tracker.carrying import ActionRunner
 from ouzel.tracker.envelope import wrap_answer
-from ouzel.tracker.guard import RequestGuard
+from ouzel.tracker.guard import OwnerOf, RequestGuard
+from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.plans import release
 from ouzel.tracker.prometheus import exposition
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import TopologyWatcher
 
+READING = (api.router, pages.page_router, log_pages.log_router, viz_pages.viz_router)
+ACTING = (acting.acting_router, acting.api_router)
+"""Routers that only show something, and those that change something."""
 
-def create_app(registry: Registry, token: str = "", *, only_loopback: bool = True) -> FastAPI:
+
+def create_app(
+    registry: Registry,
+    token: str = "",
+    *,
+    only_loopback: bool = True,
+    read_only: bool = False,
+    owner_of: OwnerOf = find_peer_user,
+) -> FastAPI:
     """The application over the topologies of a registry.
 
     Args:
         registry: whose topologies these are.
         token: what requests must show; empty if none is needed.
         only_loopback: whether it is served to this machine alone.
+        read_only: whether it has no routes that change something.
+        owner_of: says who asks: see RequestGuard.
     """
     watcher = TopologyWatcher(registry)
 
@@ -43,8 +59,10 @@ def create_app(registry: Registry, token: str = "", *, only_loopback: bool = Tru
 
     app = FastAPI(title="Ouzel", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.watcher = watcher
-    app.include_router(api.router)
-    app.include_router(pages.page_router)
+    app.state.closing = Event()
+    app.state.runner = None if read_only else ActionRunner(registry.home)
+    for router in READING if read_only else (*READING, *ACTING):
+        app.include_router(router)
     app.get("/metrics", include_in_schema=False)(scrape)
     app.mount("/static", StaticFiles(directory=pages.HERE / "static"))
     app.add_exception_handler(OuzelError, _refused)
@@ -52,7 +70,8 @@ def create_app(registry: Registry, token: str = "", *, only_loopback: bool = Tru
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _failed)
     app.add_middleware(BaseHTTPMiddleware, dispatch=wrap_answer)
-    app.add_middleware(BaseHTTPMiddleware, dispatch=RequestGuard(token, only_loopback=only_loopback))
+    guard = RequestGuard(token, only_loopback=only_loopback, owner_of=owner_of)
+    app.add_middleware(BaseHTTPMiddleware, dispatch=guard)
     return app
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ouzel.planner.topology import Component
-from ouzel.tracker.plans import stages_of
 
 BOX_WIDTH, BOX_HEIGHT = 190, 64
 GAP_X, GAP_Y, MARGIN = 70, 24, 12
@@ -73,6 +72,14 @@ def draw_components(components: tuple[Component, ...]) -> Drawing:
     width = max((box.x for box in boxes.values()), default=0) + BOX_WIDTH + MARGIN
     height = max((box.y for box in boxes.values()), default=0) + BOX_HEIGHT + MARGIN
     return Drawing(tuple(boxes.values()), lines, width, height)
+
+
+def stages_of(components: tuple[Component, ...]) -> dict[str, int]:
+    """How many streams lie before each component, on the longest way from a spout."""
+    stages: dict[str, int] = {}
+    for part in components:  # each comes after what it reads
+        stages[part.name] = max((stages[link.component] + 1 for link in part.inputs), default=0)
+    return stages
 
 
 def _rows_of(components: tuple[Component, ...]) -> dict[str, int]:

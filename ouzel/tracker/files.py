@@ -23,7 +23,7 @@ READ_MAX = 1 << 20
 
 CHUNK = 1 << 16
 
-_GIVEN = re.compile(r"[A-Za-z0-9_.-]+\.log|metrics-\d+\.jsonl|processes\.json")
+_GIVEN = re.compile(r"[A-Za-z0-9_.-]+\.log|(metrics|thinned)-\d+\.jsonl|processes\.json")
 
 
 class FileRefused(OuzelError):

@@ -1,4 +1,4 @@
-"""The metrics of one run over the last three hours, from what its metrics managers have written, as series with a value a minute.
+"""The metrics of one run, from what its metrics managers have written: of three hours all, of seven days some; and series of them.
 
 Counts are those of each minute, as in Heron: what came between the last sample of the minute before and the last of this one. Where no
 sample came for some minutes, the next minute that has one has all that came since. A process that is started again counts from 0 (or, of
@@ -16,10 +16,14 @@ from threading import Lock
 import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
-from ouzel.runtime.process.metrics_file import HISTORY_S, MetricsReader
+from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
+from ouzel.tracker.grids import Grid, last_on, rates_on
 from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
 
 EXECUTE_COUNT = "__execute-count/default"
+RESTARTS = "__restarts"
+"""A count of how often an instance's process was another one than before."""
+
 EXECUTE_LATENCY, COMPLETE_LATENCY, CAPACITY = "__execute-latency/default", "__complete-latency/default", "__capacity"
 
 QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
@@ -35,13 +39,15 @@ InstanceKey = tuple[str, int]
 
 @dataclass
 class _Track:
-    """What one instance has said, a place a sample; `is_whole` if the first is the first that there ever was."""
+    """What one instance has said, a place a sample; `is_whole` if it is all since the first that there ever was; before `thinned_s` it is
+    thinned."""
 
     times: list[int] = field(default_factory=list)
     counts: dict[str, list[float]] = field(default_factory=dict)
     values: dict[str, list[float]] = field(default_factory=dict)
     last: MetricsSample | None = None
     is_whole: bool = True
+    thinned_s: int = 0
 
 
 class History:
@@ -72,6 +78,12 @@ class History:
                     del track.times[:old]
                     for column in (*track.counts.values(), *track.values.values()):
                         del column[:old]
+
+    def thin_before(self, time_s: int) -> None:
+        """Keep of what is older only the last sample of each THINNED_S, as on disk."""
+        with self._lock:
+            for track in self._tracks.values():
+                _thin(track, time_s // THINNED_S * THINNED_S)
 
     @property
     def instances(self) -> list[InstanceKey]:
@@ -112,6 +124,28 @@ class History:
             track = self._tracks.get(key)
             return None if track is None else _over(track, metric, since_s)
 
+    def rates_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What came of a count in a second, in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                rates_on(track.times, track.counts[metric], grid) if track and metric in track.counts else grid.nothing
+            )
+
+    def values_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What a value last was in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                last_on(track.times, track.values[metric], grid) if track and metric in track.values else grid.nothing
+            )
+
+    @property
+    def began_s(self) -> int | None:
+        """The time of the first sample; None if there is none."""
+        with self._lock:
+            return min((track.times[0] for track in self._tracks.values() if track.times), default=None)
+
     def rate(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
         """What came of a count in a second, over the time since then; None if nothing has come since."""
         with self._lock:
@@ -147,7 +181,9 @@ def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
 
 def _append(track: _Track, sample: MetricsSample) -> None:
     before, known = track.last, len(track.times)
-    for name in track.counts.keys() | sample.counts.keys():
+    restarts = track.counts.setdefault(RESTARTS, [])
+    restarts.append((restarts[-1] if restarts else 0.0) + (before is not None and sample.life != before.life))
+    for name in (track.counts.keys() | sample.counts.keys()) - {RESTARTS}:
         column = track.counts.setdefault(name, [0.0] * known)
         count = sample.counts.get(name, 0)
         if before is None:
@@ -159,6 +195,22 @@ def _append(track: _Track, sample: MetricsSample) -> None:
         track.values.setdefault(name, [np.nan] * known).append(float(sample.values.get(name, np.nan)))
     track.times.append(sample.time_s)
     track.last = sample
+
+
+def _thin(track: _Track, until_s: int) -> None:
+    if until_s <= track.thinned_s:
+        return
+    times = track.times
+    begin, end = bisect_left(times, track.thinned_s), bisect_left(times, until_s)
+    kept = [
+        place
+        for place in range(begin, end)
+        if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
+    ]
+    for column in (*track.counts.values(), *track.values.values()):
+        column[begin:end] = [column[place] for place in kept]
+    times[begin:end] = [times[place] for place in kept]
+    track.thinned_s = until_s
 
 
 def _growth(track: _Track, metric: str, since_s: int) -> tuple[float | None, float]:
@@ -185,13 +237,17 @@ class RunHistory:
     """The history of a run on this machine: reads what has come whenever it is asked."""
 
     def __init__(self, home: Path, containers: Iterable[int]) -> None:
-        self._readers = [MetricsReader(home / f"container-{container}") for container in containers]
+        folders = [home / f"container-{container}" for container in containers]
+        self._readers = [MetricsReader(folder) for folder in folders]
+        self._thinned = [MetricsReader(folder, THINNED) for folder in folders]
         self.history = History()
 
     def read(self, now_s: int) -> History:
         """The history up to now."""
-        for reader in self._readers:
+        for reader in [*self._thinned, *self._readers]:
             samples = list(reader.read())
             self.history.add(samples, is_whole=reader.is_whole)
-        self.history.forget_before(now_s - HISTORY_S - 60)
+        self._thinned.clear()  # what is thinned later is known
+        self.history.thin_before(now_s - HISTORY_S - 60)
+        self.history.forget_before(now_s - THINNED_HISTORY_S)
         return self.history

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from ouzel.errors import QueryError
-from ouzel.runtime.observe.task_metrics import STREAM_MANAGER
+from ouzel.runtime.observe.task_metrics import CONTAINER, STREAM_MANAGER
 from ouzel.runtime.process.metrics_file import HISTORY_S
 from ouzel.tracker.history import History, InstanceKey
 from ouzel.tracker.models import InstanceTimeline, MetricsShape, MetricsTimeline, QueryTimeline
@@ -20,10 +20,12 @@ ALL_TIME = -1
 
 
 def name_instance(snapshot: TopologySnapshot, key: InstanceKey) -> str:
-    """How Heron calls an instance: a task, or a stream manager."""
+    """How Heron calls an instance: a task, a stream manager, or a container."""
     component, number = key
     if component == STREAM_MANAGER:
         return f"stmgr-{number}"
+    if component == CONTAINER:
+        return f"container_{number}"
     place = snapshot.job.placement.places().get(number, 0)
     return f"container_{place}_{component}_{number}"
 
@@ -35,10 +37,10 @@ def _keys(snapshot: TopologySnapshot, history: History, component: str, instance
         QueryError: there is no such component.
     """
     names = [part.name for part in snapshot.job.topology.components]
-    if component not in (*names, STREAM_MANAGER):
+    if component not in (*names, STREAM_MANAGER, CONTAINER):
         raise QueryError(
             f"topology '{snapshot.name}' has no component '{component}'",
-            instead=f"write one of {', '.join([*names, STREAM_MANAGER])}",
+            instead=f"write one of {', '.join([*names, STREAM_MANAGER, CONTAINER])}",
         )
     known = [key for key in history.instances if key[0] == component]
     return [key for key in known if not instances or name_instance(snapshot, key) in instances]
@@ -137,9 +139,3 @@ def _points(row: MinuteValues, minutes: Minutes) -> dict[int, float]:
 
 def _text(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
-
-
-def sum_of(values: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None if nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

@@ -261,7 +261,7 @@ class ExceptionLog(BaseModel):
 
 
 class ExceptionSummary(BaseModel):
-    """How often something has happened; times are 0 where nobody knows them."""
+    """How often something has happened; times are in seconds since 1970, and 0 where nobody noted them."""
 
     class_name: str
     lasttime: int

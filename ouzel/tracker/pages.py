@@ -13,18 +13,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import views, words
+from ouzel.tracker.actions import fitting_actions
 from ouzel.tracker.api import AppWatcher
+from ouzel.tracker.carrying import ActionRunner
+from ouzel.tracker.epochs import EpochRow, epoch_text, list_epochs
+from ouzel.tracker.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.history import History
 from ouzel.tracker.results import ResultTail, read_tail
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
-
-EpochRow = tuple[int, str, str]
-"""Number, when it was made, bytes."""
 
 page_router = APIRouter(include_in_schema=False)
 
@@ -35,11 +37,12 @@ templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+templates.filters["time_text"] = words.time_text
 
 
-def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page, or a part of one."""
-    return HTMLResponse(templates.get_template(name).render(**values), status)
+    return HTMLResponse(templates.get_template(template).render(**values), status)
 
 
 @page_router.get("/", response_class=HTMLResponse)
@@ -55,33 +58,55 @@ def list_rows(watcher: AppWatcher) -> Response:
 
 
 @page_router.get("/topology/{name}", response_class=HTMLResponse)
-def topology_page(watcher: AppWatcher, name: str) -> Response:
+def topology_page(request: Request, watcher: AppWatcher, name: str) -> Response:
     """The page of one topology."""
-    return _topology(watcher, name, "topology.html")
+    return _topology(request, watcher, name, "topology.html")
 
 
 @page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
-def topology_part(watcher: AppWatcher, name: str) -> Response:
+def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
     """What changes on that page, as it is now."""
-    return _topology(watcher, name, "standing.html")
+    return _topology(request, watcher, name, "standing.html")
 
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
     for one in watcher.snapshots():
         history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
-        epoch = epoch_text(list_epochs(watcher, one, most=1)) if isinstance(one, TopologySnapshot) else words.NOTHING
+        epoch = (
+            epoch_text(list_epochs(watcher.registry, one, most=1))
+            if isinstance(one, TopologySnapshot)
+            else words.NOTHING
+        )
         rows.append(views.topology_row(one, history, epoch, now_s))
     return rows
 
 
-def _topology(watcher: TopologyWatcher, name: str, template: str) -> Response:
+def _topology(request: Request, watcher: TopologyWatcher, name: str, template: str) -> Response:
     try:
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
-        return render("problem.html", 404, title="Not found", problem=str(error))
-    epochs, tail = list_epochs(watcher, snapshot), read_tail(watcher.registry, snapshot)
-    return render(template, **describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time()))
+        return _broken(request, watcher, name, str(error))
+    epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
+    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    return render(template, **shown | describe_actions(request, name, snapshot.condition))
+
+
+def _broken(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
+    """The page of a topology that is not there, or of which only the record can be read: that can be removed, at least."""
+    with contextlib.suppress(OuzelError):
+        if (record := watcher.registry.find(name)) is not None:
+            can = describe_actions(request, name, watcher.registry.condition(record))
+            return render("broken.html", 500, name=name, problem=problem, **can)
+    return render("problem.html", 404, title="Not found", problem=problem)
+
+
+def describe_actions(request: Request, name: str, condition: Condition) -> dict[str, Any]:
+    """What can be done to a topology, and what was done; nothing if this server only reads."""
+    runner: ActionRunner | None = request.app.state.runner
+    if runner is None:
+        return {"actions": (), "done": ()}
+    return {"actions": tuple(fitting_actions(name, condition)), "done": tuple(runner.latest(name))}
 
 
 def describe_page(
@@ -94,32 +119,21 @@ def describe_page(
         "components": views.component_rows(snapshot, history, now_s),
         "drawing": views.drawing_of(snapshot),
         "frames": views.frames(snapshot),
-        "happened": views.latest_exceptions(snapshot),
+        "happened": fold_exceptions(snapshot),
         "times": views.event_times(snapshot.status),
         "waits": views.waits(snapshot.status),
         "backlogs": views.backlogs(snapshot.status),
-        "notes": views.notes(snapshot.status.events if snapshot.status else ()),
+        "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
         "epochs": epochs,
         "tail": tail,
         "spans": list(views.SPANS),
+        "actions": (),
+        "done": (),
     }
 
 
-def epoch_text(epochs: list[EpochRow]) -> str:
-    """The number of the newest complete epoch, and when that was made."""
-    return f"{epochs[0][0]}, {epochs[0][1]}" if epochs else words.NOTHING
-
-
-def list_epochs(watcher: TopologyWatcher, snapshot: TopologySnapshot, most: int = 5) -> list[EpochRow]:
-    """Its newest complete epochs, the newest first."""
-    found: list[EpochRow] = []
-    with contextlib.suppress(OuzelError, OSError):
-        store = CheckpointStore(watcher.registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
-        for epoch in sorted(store.epochs(), reverse=True)[:most]:
-            manifest = store.manifest(epoch)
-            size = sum(file.size for file in manifest.files)
-            found.append((epoch, words.time_text(manifest.made_us), words.count_text(size)))
-    return found
+def _events(snapshot: TopologySnapshot) -> tuple[Event, ...]:
+    return snapshot.status.events if snapshot.status else ()
 
 
 async def not_found(request: Request, error: Exception) -> Response:

@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 from ouzel.planner.settings import Settings, setting_docs, shown_setting
 from ouzel.planner.topology import Component, Resources
+from ouzel.tracker.drawing import stages_of
 from ouzel.tracker.models import (
     BoltInput,
     BoltShape,
@@ -47,14 +48,6 @@ def logical_plan(snapshot: TopologySnapshot) -> LogicalPlan:
         spouts={part.name: _spout(part) for part in components if part.is_spout},
         bolts={part.name: _bolt(part) for part in components if not part.is_spout},
     )
-
-
-def stages_of(components: tuple[Component, ...]) -> dict[str, int]:
-    """How many streams lie before each component, on the longest way from a spout."""
-    stages: dict[str, int] = {}
-    for part in components:  # each comes after what it reads
-        stages[part.name] = max((stages[link.component] + 1 for link in part.inputs), default=0)
-    return stages
 
 
 def _spout(part: Component) -> SpoutShape:

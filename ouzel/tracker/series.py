@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,3 +66,9 @@ def last_in_minute(times_s: Sequence[int], values: Sequence[float], minutes: Min
     inside = (places >= 0) & (places < minutes.count)
     found[places[inside]] = np.asarray(values, dtype=np.float64)[inside]  # of equal places NumPy keeps the last
     return found
+
+
+def sum_of(values: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from threading import Event
+from types import FrameType
 
 import uvicorn
 
@@ -25,7 +27,7 @@ def read_token(path: Path | None, host: str) -> str:
         if host in LOOPBACK_NAMES:
             return ""
         raise OuzelError(
-            f"--host {host} would let others read all topologies; write --token-file FILE, too, or leave out --host"
+            f"--host {host} would let others read all topologies, and change them; write --token-file FILE, too, or leave out --host"
         )
     try:
         token = path.read_text().strip()
@@ -53,8 +55,20 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(registry: Registry, listener: socket.socket, token: str, host: str) -> None:
+def serve(registry: Registry, listener: socket.socket, token: str, host: str, *, read_only: bool = False) -> None:
     """Serve until SIGINT or SIGTERM."""
-    app = create_app(registry, token, only_loopback=host in LOOPBACK_NAMES)
+    app = create_app(registry, token, only_loopback=host in LOOPBACK_NAMES, read_only=read_only)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config, app.state.closing).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """One that tells streams without end to end when it is to end itself: it waits for all answers."""
+
+    def __init__(self, config: uvicorn.Config, closing: Event) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._closing.set()
+        super().handle_exit(sig, frame)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
+from ouzel.tracker.happened import exceptions, find_times
 from ouzel.tracker.models import (
     ExceptionLog,
     ExceptionSummary,
@@ -19,9 +20,7 @@ from ouzel.tracker.models import (
 )
 from ouzel.tracker.plans import logical_plan, packing_plan, physical_plan, release
 from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
-
-UNREMARKABLE = frozenset({"note", "resumed"})
-"""Kinds of events that are no exceptions."""
+from ouzel.tracker.words import time_text
 
 HERON_STATES = {Condition.RUNNING: "RUNNING", Condition.PAUSED: "PAUSED", Condition.STOPPING: "RUNNING"}
 """Heron's words for how a topology stands that has processes; of all others it says KILLED."""
@@ -93,25 +92,15 @@ def topology_info(snapshot: TopologySnapshot) -> TopologyInfo:
     )
 
 
-def exceptions(snapshot: TopologySnapshot) -> list[tuple[Task | None, Event]]:
-    """What has happened to its tasks, the latest last; of some it is not known to which."""
-    tasks = {task.id: task for task in snapshot.job.topology.tasks()}
-    events = snapshot.status.events if snapshot.status else ()
-    found = [(tasks.get(event.task or 0), event) for event in events if event.kind not in UNREMARKABLE]
-    if snapshot.record.reason:
-        found.append((None, Event("failed", snapshot.record.reason)))
-    return found
-
-
 def exception_logs(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionLog]:
-    """What has happened to the instances of a component. Nobody knows when, so both times are empty."""
+    """What has happened to the instances of a component; times are empty of what nobody noted them of."""
     return [
         ExceptionLog(
             hostname=snapshot.host,
             instance_id=snapshot.instance_id(task),
             stacktrace=event.text,
-            lasttime="",
-            firsttime="",
+            lasttime=time_text(event.at_us) if event.at_us else "",
+            firsttime=time_text(event.at_us) if event.at_us else "",
             count=str(event.count),
             logging=event.kind,
         )
@@ -121,12 +110,20 @@ def exception_logs(snapshot: TopologySnapshot, component: str, instances: Iterab
 
 def exception_summary(snapshot: TopologySnapshot, component: str, instances: Iterable[str]) -> list[ExceptionSummary]:
     """How often each kind of thing has happened to the instances of a component."""
-    counts: dict[str, int] = {}
+    kinds: dict[str, list[Event]] = {}
     for _, event in _of_component(snapshot, component, frozenset(instances)):
-        counts[event.kind] = counts.get(event.kind, 0) + event.count
-    return [
-        ExceptionSummary(class_name=kind, lasttime=0, firsttime=0, count=str(count)) for kind, count in counts.items()
-    ]
+        kinds.setdefault(event.kind, []).append(event)
+    return [_summary(kind, events) for kind, events in kinds.items()]
+
+
+def _summary(kind: str, events: list[Event]) -> ExceptionSummary:
+    first_us, last_us = find_times(events)
+    return ExceptionSummary(
+        class_name=kind,
+        lasttime=(last_us or 0) // 1_000_000,
+        firsttime=(first_us or 0) // 1_000_000,
+        count=str(sum(event.count for event in events)),
+    )
 
 
 def _of_component(snapshot: TopologySnapshot, component: str, instances: frozenset[str]) -> list[tuple[Task, Event]]:

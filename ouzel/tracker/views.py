@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ouzel.planner.topology import Component
-from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Status
-from ouzel.tracker import states, words
+from ouzel.tracker import words
 from ouzel.tracker.drawing import Drawing, colours_of, draw_components
+from ouzel.tracker.happened import exceptions
 from ouzel.tracker.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
-from ouzel.tracker.measuring import sum_of
+from ouzel.tracker.series import sum_of
 from ouzel.tracker.snapshot import TopologySnapshot
 from ouzel.tracker.watching import Unreadable
 
@@ -22,7 +22,6 @@ SPANS = {"3 min": 180, "10 min": 600, "1 h": 3_600, "3 h": 10_800}
 CAPACITY_LIMITS = (0.5, 0.9)
 """From these shares of a core on, a task counts as busy, and as full."""
 
-EVENTS_SHOWN = 20
 EMIT_COUNT, LATE, BAD, FAIL = (f"__{name}-count/default" for name in ("emit", "late", "bad", "fail"))
 
 
@@ -37,6 +36,7 @@ class TopologyRow:
     rate_in: str
     rate_out: str
     watermark: str
+    behind: str
     lag: str
     epoch: str
     exceptions: int
@@ -50,11 +50,13 @@ def topology_row(one: TopologySnapshot | Unreadable, history: History | None, ep
     if isinstance(one, Unreadable):
         none, state, since = words.NOTHING, one.condition.value, words.time_text(since_us)
         order: dict[str, float | str] = {"name": one.record.name, "state": state, "since": since_us}
-        return TopologyRow(one.record.name, state, none, since, none, none, none, none, none, 0, one.problem, order)
+        return TopologyRow(
+            one.record.name, state, none, since, none, none, none, none, none, none, 0, one.problem, order
+        )
     status = one.status
     rate_in, rate_out = rates(one, history, now_s) if history and one.is_alive else (None, None)
     lag, watermark = (status.lag, status.watermark_us) if status else (None, None)
-    problems = sum(event.count for _, event in states.exceptions(one))
+    problems = sum(event.count for _, event in exceptions(one))
     order = {
         "name": one.name,
         "state": one.condition.value,
@@ -73,6 +75,7 @@ def topology_row(one: TopologySnapshot | Unreadable, history: History | None, ep
         rate_in=words.rate_text(rate_in),
         rate_out=words.rate_text(rate_out),
         watermark=words.time_text(watermark),
+        behind=words.behind_text(watermark, now_s) if one.is_alive else words.NOTHING,
         lag=words.count_text(lag),
         epoch=epoch,
         exceptions=problems,
@@ -168,12 +171,13 @@ def _most(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Circle:
-    """One instance in the picture of containers."""
+    """One instance in the picture of containers, and the name of its log."""
 
     name: str
     component: str
     colour: int
     runs: bool
+    log: str
 
 
 @dataclass(frozen=True)
@@ -197,34 +201,17 @@ def frames(snapshot: TopologySnapshot) -> list[ContainerFrame]:
                 task.component,
                 colours[task.component],
                 snapshot.runs(number, f"instance-{task.id}"),
+                f"instance-{task.id}.log",
             )
             for task in snapshot.job.tasks_in(number)
         )
         others = tuple(
-            Circle(name, name, 0, snapshot.runs(number, name))
+            Circle(name, name, 0, snapshot.runs(number, name), f"{name}.log")
             for name in sorted(snapshot.processes.get(number, {}))
             if not name.startswith("instance-")
         )
         found.append(ContainerFrame(f"container {number}", number, tasks, others))
     return found
-
-
-@dataclass(frozen=True)
-class HappenedRow:
-    """Something that has happened."""
-
-    where: str
-    kind: str
-    text: str
-    count: int
-
-
-def latest_exceptions(snapshot: TopologySnapshot) -> list[HappenedRow]:
-    """What has happened last, the latest first."""
-    return [
-        HappenedRow(f"{task.component}[{task.index}]" if task else "topology", event.kind, event.text, event.count)
-        for task, event in reversed(states.exceptions(snapshot)[-EVENTS_SHOWN:])
-    ]
 
 
 def event_times(status: Status | None) -> list[tuple[str, str]]:
@@ -254,8 +241,3 @@ def backlogs(status: Status | None) -> list[tuple[str, str]]:
 def drawing_of(snapshot: TopologySnapshot) -> Drawing:
     """The picture of its components."""
     return draw_components(snapshot.job.topology.components)
-
-
-def notes(events: Iterable[Event]) -> list[str]:
-    """What is worth telling and is no exception."""
-    return [event.text for event in events if event.kind in states.UNREMARKABLE]

@@ -45,6 +45,7 @@ class TopologyWatcher:
         """All topologies, by name."""
         names = self.registry.names()
         self._forget_others(names)
+        self._follow_all(names)
         for name in names:
             with suppress(SubmissionError):  # it was removed, or its record is of another version
                 if (record := self.registry.find(name)) is not None:
@@ -96,6 +97,19 @@ class TopologyWatcher:
         while is_new and handle.status().state is RunState.STARTING and time.monotonic() < deadline:
             time.sleep(LOOK_S)
         return handle.status()
+
+    def _follow_all(self, names: list[str]) -> None:
+        """Begin to follow all that run, and wait for the first word of all at once: of many that are silent each would cost its time."""
+        fresh = []
+        for name in names:
+            with suppress(OuzelError):
+                record = self.registry.find(name)
+                if record is not None and self.registry.is_alive(name):
+                    handle, is_new = self._handle(record)
+                    fresh += [handle] if is_new else []
+        deadline = time.monotonic() + FIRST_WORD_S
+        while any(one.status().state is RunState.STARTING for one in fresh) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
 
     def _handle(self, record: Submitted) -> tuple[AttachedHandle, bool]:
         """What follows this start of a topology, and whether it is new. The lock is held so that nobody follows it twice."""

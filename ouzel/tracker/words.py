@@ -21,6 +21,24 @@ def time_text(time_us: int | None) -> str:
         return f"{time_us} us"
 
 
+def behind_text(time_us: int | None, now_s: float) -> str:
+    """How far a time in microseconds since 1970 is behind the wall clock."""
+    if time_us is None or not BEGINNING_OF_TIME < time_us < END_OF_TIME:
+        return NOTHING
+    return duration_text(max(0.0, now_s - time_us / 1e6))
+
+
+def duration_text(seconds: float) -> str:
+    """A duration in its largest unit, to a whole number."""
+    for limit, unit in ((2 * 86_400, 86_400), (2 * 3_600, 3_600), (120, 60)):
+        if seconds >= limit:
+            return f"{seconds // unit:,.0f} {_UNITS[unit]}"
+    return f"{seconds:.0f} s"
+
+
+_UNITS = {86_400: "d", 3_600: "h", 60: "min"}
+
+
 def count_text(count: float | None) -> str:
     """A count with its thousands apart."""
     return NOTHING if count is None else f"{count:,.0f}"

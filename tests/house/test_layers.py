@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "job": {"compiler", "planner", "explain", "connectors", "traits", "listings", "runtime"},
     "spark": {"compiler", "planner", "connectors", "runtime", "spark.lowering", "job", "traits"},
     "session": {"job", "planner", "runtime", "spark"},  # starts a job on any engine
-    "tracker": {"compiler", "planner", "connectors", "runtime"},  # reads submitted topologies, and changes none
+    "tracker": {"compiler", "planner", "connectors", "runtime"},  # reads submitted topologies; what changes one is a command
     "stores": {"compiler", "connectors", "monoid", "planner", "job", "entry", "spark", "traits"},
     "dsl": {
         "compiler", "planner", "connectors", "runtime", "monoid", "explain", "spark", "spark.lowering", "job", "session", "entry",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +68,8 @@ def tracked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracked]:
         try:
             submitted = CliRunner().invoke(commands, ["submit", str(root / "counted.sql")])
             assert submitted.exit_code == 0, submitted.output
-            with TestClient(create_app(registry), base_url="http://localhost") as client:
+            app = create_app(registry, owner_of=lambda client, server: os.getuid())
+            with TestClient(app, base_url="http://localhost") as client:
                 one = Tracked(registry, client, "counted", root.owner())
                 wait_until(lambda: _has_metrics(one))
                 yield one

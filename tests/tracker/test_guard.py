@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
+from starlette.routing import BaseRoute
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.tracker.app import create_app
+from ouzel.tracker.app import ACTING, READING, create_app
 from ouzel.tracker.serve import listen, read_token
 
 TOKEN = "a-token-of-some-length"
@@ -56,10 +59,23 @@ def test_with_a_token_only_who_shows_it_may_ask(tmp_path: Path, shown: str | Non
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_nothing_can_be_changed(tmp_path: Path, method: str) -> None:
-    asked = client(tmp_path)
+def test_what_only_shows_takes_no_other_method(tmp_path: Path, method: str) -> None:
+    own = create_app(Registry(tmp_path / "home"), owner_of=lambda client, server: os.getuid())
     for path in ("/", "/topologies", "/topologies/jstack", "/topology/one", "/metrics"):
-        assert asked.request(method, path).status_code == 405
+        assert TestClient(own, base_url="http://localhost").request(method, path).status_code == 405
+        assert client(tmp_path).request(method, path).status_code == 403
+
+
+def test_routes_that_change_something_are_those_of_the_actions_alone() -> None:
+    for router in READING:
+        assert router.routes
+        assert all(isinstance(route, APIRoute) and route.methods <= {"GET", "HEAD"} for route in router.routes)
+    assert {"POST", "DELETE"} <= {method for router in ACTING for route in router.routes for method in _methods(route)}
+
+
+def _methods(route: BaseRoute) -> set[str]:
+    assert isinstance(route, APIRoute)
+    return route.methods
 
 
 def test_an_address_that_is_none_is_told_in_the_form_that_was_asked_for(tmp_path: Path) -> None:

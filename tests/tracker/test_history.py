@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample, sample_stream_manager, sample_task
+from ouzel.runtime.process import metrics_file
 from ouzel.runtime.process.metrics_file import (
     HISTORY_S,
+    THINNED,
     MetricsReader,
     MetricsWriter,
     metrics_files,
+    read_samples,
     sample_interval_s,
 )
 from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
-from ouzel.tracker.history import CAPACITY, EXECUTE_LATENCY, History
+from ouzel.tracker.history import CAPACITY, EXECUTE_LATENCY, RESTARTS, History, RunHistory
 from ouzel.tracker.series import Minutes
 
 EXECUTED = "__execute-count/default"
@@ -99,7 +102,7 @@ def test_only_the_instances_that_are_asked_for() -> None:
     history.add([sample(605, 1), sample(605, 2, task=2)])
     series = history.series("counts", [2], EXECUTED, Minutes(600, 1), lambda key: f"i{key[1]}")
     assert series.instances == ("i2",)
-    assert history.metrics_of("counts") == [CAPACITY, CPU_TIME, EXECUTED, EXECUTE_LATENCY]
+    assert history.metrics_of("counts") == [CAPACITY, CPU_TIME, EXECUTED, EXECUTE_LATENCY, RESTARTS]
 
 
 def test_reports_become_samples_under_herons_names() -> None:
@@ -157,6 +160,50 @@ def test_what_is_kept_is_bounded_by_bytes_and_by_age(tmp_path: Path) -> None:
     newest, _ = metrics_files(tmp_path)[-1]
     MetricsWriter(tmp_path).write([sample(1_600 + HISTORY_S, 1)], 1_600 + HISTORY_S)
     assert metrics_files(tmp_path)[-1][0] == newest + 1
+
+
+def test_of_files_that_are_removed_a_few_samples_are_kept_and_all_counts_go_on(tmp_path: Path) -> None:
+    home, folder = tmp_path, tmp_path / "container-1"
+    folder.mkdir()
+    writer, times = MetricsWriter(folder, file_bytes=20_000), range(0, 20_000, 10)
+    for time_s in times:
+        writer.write([sample(time_s, time_s // 10, life=1 + (time_s >= 900))], time_s)
+    ((_, fine), (_, newest)) = metrics_files(folder)
+    first = next(read_samples(fine)).time_s
+    ((number, thinned),) = metrics_files(folder, THINNED)
+    kept = [one.time_s for one in read_samples(thinned)]
+    assert number == 0
+    assert {890, 1_790, 3_590, 5_390} <= set(kept)  # the last of each life, and of each half hour
+    assert max(kept) < first
+    assert len(kept) < first / 100
+    known = RunHistory(home, [1]).read(20_000)
+    assert known.began_s == 1_790  # in memory one of each half hour, whatever life it is of
+    assert known.over(("counts", 1), EXECUTED, -1) == 89 + 1_999
+    assert newest.stat().st_size <= 20_500
+
+
+def test_thinned_history_is_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_file, "THINNED_BYTES", 300)
+    writer = MetricsWriter(tmp_path, file_bytes=400)
+    for time_s in range(0, 100_000, 900):
+        writer.write([sample(time_s, 1)], time_s)
+    thinned = metrics_files(tmp_path, THINNED)
+    assert len(thinned) == 2
+    assert thinned[0][0] > 0
+    assert sum(path.stat().st_size for _, path in thinned) < 1_500
+
+
+def test_what_is_in_memory_is_thinned_as_on_disk_and_counts_go_on() -> None:
+    history = History()
+    history.add([sample(time_s, time_s, lag=time_s) for time_s in range(0, 7_200, 10)])
+    for until_s in (3_000, 4_000, 4_000):
+        history.thin_before(until_s)
+    history.add([sample(7_200, 7_200)])
+    (track,) = history._tracks.values()
+    assert track.times == [1_790, 3_590, *range(3_600, 7_201, 10)]
+    assert history.over(("counts", 1), EXECUTED, -1) == 7_200
+    assert history.over(("counts", 1), EXECUTED, 1_790) == 7_200 - 1_790
+    assert {len(column) for column in (*track.counts.values(), *track.values.values())} == {len(track.times)}
 
 
 @pytest.mark.parametrize(("instances", "seconds"), [(0, 10), (20, 10), (21, 20), (500, 60)])

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from typer.testing import CliRunner
 
+from ouzel.cli.main import app as commands
+from tests.servers.waiting import wait_until
 from tests.tracker.conftest import ROWS, Tracked
+from tests.tracker.snapshots import EVIL
 
 pytestmark = pytest.mark.server
 
@@ -166,3 +171,89 @@ def test_the_pages_show_it(tracked: Tracked) -> None:
     part = tracked.client.get(f"/pages/topology/{tracked.name}").text
     assert BeautifulSoup(part, "html.parser").select("#components tbody tr")
     assert tracked.client.get("/topology/none").status_code == 404
+
+
+def test_a_page_pauses_it_by_the_command_and_has_it_go_on(tracked: Tracked) -> None:
+    for key, title, state in (("pause", "Pause", "paused"), ("resume", "Resume", "running")):
+        form = tracked.client.get(f"/topology/{tracked.name}/do/{key}").text
+        code = BeautifulSoup(form, "html.parser").select_one("input[name=code]")
+        assert code is not None
+        page = tracked.client.post(f"/topology/{tracked.name}/do/{key}", data={"code": str(code["value"])})
+        assert page.url.path == f"/topology/{tracked.name}"
+        wait_until(lambda title=title: _last_action(tracked).startswith(f"done {title}"))
+        wait_until(lambda state=state: state in _facts(tracked))
+    refused = tracked.client.post(
+        f"/api/v1/topologies/local/{tracked.user}/default/{tracked.name}/restart", data={"container_id": "9"}
+    )
+    assert (refused.status_code, "has no part 'container-9'" in refused.json()["message"]) == (500, True)
+
+
+def _last_action(tracked: Tracked) -> str:
+    page = BeautifulSoup(tracked.client.get(f"/pages/topology/{tracked.name}").text, "html.parser")
+    return page.select(".carried li")[0].get_text(" ", strip=True)
+
+
+def _facts(tracked: Tracked) -> str:
+    page = BeautifulSoup(tracked.client.get(f"/pages/topology/{tracked.name}").text, "html.parser")
+    return page.select(".facts")[0].text
+
+
+def test_a_part_to_start_again_and_numbers_of_tasks_can_be_chosen(tracked: Tracked) -> None:
+    form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/restart").text, "html.parser")
+    offered = [str(one["value"]) for one in form.select("option")]
+    assert offered == ["", "lines", "count_by_key", "lines[0]", "count_by_key[0]", "container-0", "container-1"]
+    form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/rescale").text, "html.parser")
+    assert {str(one["name"]): one["value"] for one in form.select("input[type=number]")} == {
+        "tasks.lines": "1",
+        "tasks.count_by_key": "1",
+    }
+
+
+def test_a_log_is_led_to_shown_and_searched_and_cannot_inject(tracked: Tracked) -> None:
+    written = f"\x1b[31m<script>alert(1)</script>\x1b[0m {EVIL}"
+    (tracked.home / "container-1" / "evil.log").write_text(f"{written}\nneedle & thread\n")
+    page = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}").text, "html.parser")
+    links = [str(one["href"]) for one in page.select(".frame li a")]
+    assert f"/topology/{tracked.name}/logs/1/instance-2.log" in links
+    listed = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/logs").text, "html.parser")
+    evil = f"/topology/{tracked.name}/logs/1/evil.log"
+    leads = [str(one["href"]) for one in listed.select("#logs a")]
+    assert {evil, f"/topology/{tracked.name}/logs/server/server.log", *links} <= {*leads, *links}
+    answer = tracked.client.get(evil)
+    shown = BeautifulSoup(answer.text, "html.parser")
+    assert shown.select_one("#log").text.splitlines()[0] == f"<script>alert(1)</script> {EVIL}"  # type: ignore[union-attr]
+    assert [script.get("src") for script in shown.select("script")] == ["/static/ouzel.js", "/static/log.js"]
+    found = BeautifulSoup(tracked.client.get(evil, params={"search": "NEEDLE &"}).text, "html.parser")
+    (line,) = found.select("#found li")
+    assert line.text.endswith("needle & thread")
+    assert line.a is not None
+    assert f"?offset={len(written.encode()) + 1}" in str(line.a["href"])
+    for path in (
+        f"/topology/{tracked.name}/logs/1/none.log",
+        f"/topology/{tracked.name}/logs/1/..%2Fkey",
+        "/topology/none/logs",
+    ):
+        assert tracked.client.get(path).status_code == 404
+
+
+def test_top_prints_it_as_text(tracked: Tracked) -> None:
+    everything = CliRunner().invoke(commands, ["top", "--once"])
+    title, heads, row = everything.output.splitlines()
+    assert (everything.exit_code, title, heads.split()[:2]) == (0, "1 topology", ["NAME", "STATE"])
+    assert row.split()[:2] == [tracked.name, "running"]
+    one = CliRunner().invoke(commands, ["top", tracked.name])
+    assert [line.split()[0] for line in one.output.splitlines()[1:4]] == ["COMPONENT", "lines", "count_by_key"]
+    assert one.output.startswith(f"{tracked.name} · running")
+    none = CliRunner().invoke(commands, ["top", "none"])
+    assert (none.exit_code, "there is no submitted topology 'none'" in none.output) == (2, True)
+
+
+def test_dashboards_show_what_its_containers_use(tracked: Tracked) -> None:
+    assert "__memory-resident-bytes" in tracked.get("/topologies/metrics", component="__container__")["metrics"]  # type: ignore[index]
+    for path in (f"/topology/{tracked.name}/viz?span=3m", f"/pages/viz/{tracked.name}?span=all"):
+        page = BeautifulSoup(tracked.client.get(path).text, "html.parser")
+        told = {str(one["aria-label"]).partition(":")[0]: str(one["aria-label"]) for one in page.select("svg.chart")}
+        assert re.search(r"container 1: [\d.]+ [kMG]B", told["Memory by container"])
+        assert "lines" in told["Rows in"]
+    assert tracked.client.get("/topology/none/viz").status_code == 404
+    assert tracked.client.get(f"/topology/{tracked.name}/viz", params={"from": 0, "to": 10**9}).status_code == 200

@@ -454,7 +454,7 @@ def _forget_old_logs(parent: Path) -> None:
 
 def _event_of(event: wire_pb2.Event) -> Event:
     since_us = event.since_us if event.HasField("since_us") else None
-    return Event(event.kind, event.text, event.count, event.task or None, since_us)
+    return Event(event.kind, event.text, event.count, event.task or None, since_us, event.at_us or None)
 
 
 def _no_answer(timeout_s: float) -> TopologyError:

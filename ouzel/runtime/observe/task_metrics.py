@@ -28,7 +28,11 @@ COUNT_NAMES = {
 }
 """Of each count of a task, the metric."""
 
+CONTAINER = "__container__"
+"""The component whose instances are the containers: what all their processes use."""
+
 CPU_TIME = "__cpu-time-ns"
+MEMORY = "__memory-resident-bytes"
 COMPLETE_COUNT, COMPLETE_TIME = "__complete-count/default", "__complete-time-us/default"
 
 
@@ -38,8 +42,8 @@ class MetricsSample:
 
     Attributes:
         time_s: since 1970, UTC.
-        component: its name, or STREAM_MANAGER.
-        instance: the task's id, or the container's of a stream manager.
+        component: its name, or STREAM_MANAGER, or CONTAINER.
+        instance: the task's id, or the container's.
         life: which of its processes this is; grows.
         carries: those of `counts` that are named here begin where the process before ended.
         counts: by metric, since the process began.

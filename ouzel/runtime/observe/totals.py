@@ -189,7 +189,9 @@ class Totals:
 
         (The last one may have been on its way for as long as there is between two, and the sinks' may have overtaken it.)
         """
-        placed = wire_pb2.Event(sequence=event.sequence, kind=event.kind, text=event.text, count=event.count, task=task)
+        placed = wire_pb2.Event()
+        placed.CopyFrom(event)
+        placed.task = task
         since_us, _ = self._reached.get(task, (None, None))
         if since_us is not None:
             placed.since_us = since_us

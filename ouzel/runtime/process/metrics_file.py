@@ -2,11 +2,13 @@
 
 `metrics-N.jsonl` in the container's directory, a line a sample (see observe/task_metrics.py). A file that is full, or as old as history
 is to be, is followed by the next; the file before it stays, and those before are removed. So what is kept is bounded, and the whole of
-the last HISTORY_S is there unless more than FILE_BYTES came in that time. A line that a killed process left half is skipped.
+the last HISTORY_S is there unless more than FILE_BYTES came in that time. Of a file that is removed a few samples go to `thinned-N.jsonl`,
+which is kept in the same way for THINNED_HISTORY_S. A line that a killed process left half is skipped.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -22,12 +24,18 @@ HISTORY_S = 3 * 3600
 FILE_BYTES = 8 << 20
 """A file of this size is followed by another; two are kept."""
 
+THINNED_HISTORY_S = 7 * 86_400
+THINNED_BYTES = 4 << 20
+THINNED_S = 1_800
+"""Of what is older than that, one sample of each THINNED_S is kept, for so long and in files of that size."""
+
 SAMPLE_S = 10
 """Seconds between two samples of an instance, in a container of at most SAMPLED_AT_ONCE instances; with more of them, longer."""
 
 SAMPLED_AT_ONCE = 20
 
-_NAME = re.compile(r"metrics-(\d+)\.jsonl")
+METRICS, THINNED = "metrics", "thinned"
+"""How names of files begin."""
 
 
 def sample_interval_s(instances: int) -> int:
@@ -39,12 +47,51 @@ class MetricsWriter:
     """Writes the samples of one container."""
 
     def __init__(self, folder: Path, file_bytes: int = FILE_BYTES) -> None:
-        self._folder, self._file_bytes = folder, file_bytes
-        self._began_s: int | None = None
-        self._start = b"\n"  # ends a line that a killed process, or a full disk, has left half
+        self._fine = _RotatedFiles(folder, METRICS, file_bytes, HISTORY_S)
+        self._thinned = _RotatedFiles(folder, THINNED, THINNED_BYTES, THINNED_HISTORY_S)
 
     def write(self, samples: Iterable[MetricsSample], now_s: int) -> None:
         """Keep samples.
+
+        Raises:
+            OSError: there is no room for them.
+        """
+        for path in self._fine.list_outdated(now_s):
+            with contextlib.suppress(
+                OSError
+            ):  # where there is no room, what is thinned is lost, and the file makes room
+                self._keep_thinned(path)
+            path.unlink(missing_ok=True)
+        self._fine.append(samples, now_s)
+
+    def _keep_thinned(self, path: Path) -> None:
+        samples = thin_samples(read_samples(path))
+        for outdated in self._thinned.list_outdated(samples[-1].time_s) if samples else ():
+            outdated.unlink(missing_ok=True)
+        self._thinned.append(samples, samples[-1].time_s if samples else 0)
+
+
+def thin_samples(samples: Iterable[MetricsSample]) -> list[MetricsSample]:
+    """The last sample of each life of an instance in each THINNED_S, in the order of time."""
+    kept = {(one.component, one.instance, one.life, one.time_s // THINNED_S): one for one in samples}
+    return sorted(kept.values(), key=lambda one: one.time_s)
+
+
+class _RotatedFiles:
+    """Files of one kind: one that is full, or began long ago, is followed by another."""
+
+    def __init__(self, folder: Path, kind: str, file_bytes: int, lasts_s: int) -> None:
+        self._folder, self._kind, self._file_bytes, self._lasts_s = folder, kind, file_bytes, lasts_s
+        self._began_s: int | None = None
+        self._start = b"\n"  # ends a line that a killed process, or a full disk, has left half
+
+    def list_outdated(self, now_s: int) -> list[Path]:
+        """What is to be removed before the next samples are written."""
+        files = metrics_files(self._folder, self._kind)
+        return [path for _, path in files[:-1]] if self._is_over(files, now_s) else []
+
+    def append(self, samples: Iterable[MetricsSample], now_s: int) -> None:
+        """Write samples into the newest file, or into the next one.
 
         Raises:
             OSError: there is no room for them.
@@ -58,39 +105,41 @@ class MetricsWriter:
         self._start = b""
 
     def _choose_file(self, now_s: int) -> Path:
-        """The file to write to now."""
-        files = metrics_files(self._folder)
+        files = metrics_files(self._folder, self._kind)
+        if files and not self._is_over(files, now_s):
+            return files[-1][1]
+        self._began_s = now_s
+        number = files[-1][0] + 1 if files else 0
+        return self._folder / f"{self._kind}-{number}.jsonl"
+
+    def _is_over(self, files: list[tuple[int, Path]], now_s: int) -> bool:
+        """Whether the newest file takes no more."""
         if not files:
-            self._began_s = now_s
-            return self._folder / "metrics-0.jsonl"
-        number, newest = files[-1]
+            return False
+        newest = files[-1][1]
         if self._began_s is None:
             self._began_s = next((sample.time_s for sample in read_samples(newest)), now_s)
-        if newest.stat().st_size < self._file_bytes and now_s - self._began_s < HISTORY_S:
-            return newest
-        for _, path in files[:-1]:
-            path.unlink(missing_ok=True)
-        self._began_s = now_s
-        return self._folder / f"metrics-{number + 1}.jsonl"
+        return newest.stat().st_size >= self._file_bytes or now_s - self._began_s >= self._lasts_s
 
 
-def metrics_files(folder: Path) -> list[tuple[int, Path]]:
+def metrics_files(folder: Path, kind: str = METRICS) -> list[tuple[int, Path]]:
     """The files of a container with their numbers, oldest first. History is whole if the first is 0."""
-    found = [(int(name[1]), path) for path in folder.glob("metrics-*.jsonl") if (name := _NAME.fullmatch(path.name))]
+    names = re.compile(rf"{kind}-(\d+)\.jsonl")
+    found = [(int(name[1]), path) for path in folder.glob(f"{kind}-*.jsonl") if (name := names.fullmatch(path.name))]
     return sorted(found)
 
 
 class MetricsReader:
-    """Reads the history of one container, and then what comes to it."""
+    """Reads the history of one container, and then what comes to it; or the thinned one of the time before."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, kind: str = METRICS) -> None:
+        self._folder, self._kind = folder, kind
         self._read: dict[int, int] = {}
         self.is_whole = True
 
     def read(self) -> Iterator[MetricsSample]:
         """The samples that have come since the last call, in order. `is_whole` says whether these began with the first there ever was."""
-        files = metrics_files(self._folder)
+        files = metrics_files(self._folder, self._kind)
         if files and not self._read:
             self.is_whole = files[0][0] == 0
         for number, path in files:

@@ -8,6 +8,7 @@ import time
 
 import grpc
 
+from ouzel.runtime.process.container_usage import sample_container
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
@@ -35,7 +36,7 @@ class MetricsManager:
     """Receives reports, and hands on what its machine says."""
 
     def __init__(self, job: RunDescription, container: int, life: Life) -> None:
-        self._job, self._life = job, life
+        self._job, self._container, self._life = job, container, life
         self._machine = MetricsManagerMachine(container)
         self._finder = MasterFinder(job)
         self._table = ProcessTable(job.container(container))
@@ -62,6 +63,8 @@ class MetricsManager:
         if (now := time.monotonic()) < self._next_sample:
             return
         samples = self._machine.samples(int(time.time()))
+        used = sample_container(self._container, self._table, int(time.time()))
+        samples += [used] if used else []
         soon = max(1.0, (now - self._began) / 4)  # of what has just begun something is known after a second
         self._next_sample = now + min(soon, sample_interval_s(len(samples)))
         with contextlib.suppress(OSError):

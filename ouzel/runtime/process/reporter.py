@@ -61,10 +61,9 @@ class Reporter:
         """To be told with the next report."""
         with self._lock:
             self._events_made += 1
-            text = sayable(event.text)
-            self._events.append(
-                wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=text, count=event.count)
-            )
+            told = wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=sayable(event.text))
+            told.count, told.at_us = event.count, time.time_ns() // 1000
+            self._events.append(told)
 
     def report(self, machine: TaskMachine | None) -> bool:
         """Send a report now; False if nobody took it, or not all of it."""

@@ -5,7 +5,7 @@ A message has one destination task. Stream managers route by it and never look i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -199,6 +199,7 @@ class Event:
     unknown-field and resumed, of which whoever follows the run hears at once.
 
     Whoever adds up reports knows of which task it is, and how far event time had come in the sinks when that task was heard of before.
+    The process that tells it notes when that is: `at_us`, wall clock, microseconds UTC; it is no part of what the event is.
     """
 
     kind: str
@@ -206,6 +207,7 @@ class Event:
     count: int = 1
     task: int | None = None
     since_us: int | None = None
+    at_us: int | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)

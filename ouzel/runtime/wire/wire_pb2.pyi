@@ -157,20 +157,22 @@ class PhysicalPlan(_message.Message):
     def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., pause: _Optional[int] = ..., epoch: _Optional[int] = ..., generation: _Optional[int] = ..., restore: _Optional[int] = ..., kept: _Optional[int] = ..., leadership: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("sequence", "kind", "text", "count", "task", "since_us")
+    __slots__ = ("sequence", "kind", "text", "count", "task", "since_us", "at_us")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     TASK_FIELD_NUMBER: _ClassVar[int]
     SINCE_US_FIELD_NUMBER: _ClassVar[int]
+    AT_US_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     kind: str
     text: str
     count: int
     task: int
     since_us: int
-    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ...) -> None: ...
+    at_us: int
+    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ..., at_us: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
     __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed", "published", "taken_by")

@@ -60,17 +60,17 @@ function replace(live, html) {
 async function refresh() {
   const live = document.querySelector("[data-live]");
   const told = document.querySelector("#connection");
-  if (live && !document.hidden && document.getSelection().isCollapsed) {
+  if (live && !live.dataset.busy && !document.hidden && document.getSelection().isCollapsed) {
     try {
       const answer = await fetch(live.dataset.live, { credentials: "same-origin" });
-      if (!answer.ok) throw new Error(answer.statusText);
-      replace(live, await answer.text());
-      told.textContent = "";
+      if (answer.ok) replace(live, await answer.text());
+      const isGone = answer.status === 404;
+      told.textContent = answer.ok ? "" : isGone ? "it is not there any more; what is shown is old" : "it cannot be read; load the page again to see why";
     } catch (error) {
       told.textContent = "no answer from the server; what is shown is old";
     }
   }
-  setTimeout(refresh, EVERY_MS);
+  setTimeout(refresh, Number(live?.dataset.every ?? EVERY_MS));
 }
 
 // What is typed stands in the address, so that it can be kept as a bookmark.

@@ -1,0 +1,99 @@
+"""Commands on metrics: files for Grafana and Prometheus, and sending to Graphite."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli.choices import Debug
+from ouzel.cli.failure import Exit, report_errors, say_error
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.tracker.graphite import GraphiteSender
+
+metrics = typer.Typer(name="metrics", help="Take the metrics of submitted topologies elsewhere.", no_args_is_help=True)
+
+
+@metrics.command("dashboards")
+def _dashboards(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", file_okay=False, help="Where the files go.")],
+    debug: Debug = False,
+) -> None:
+    """Write a dashboard for Grafana, and rules of alerts for Prometheus.
+
+    They go with what `ouzel ui` gives under /metrics.
+    """
+    with report_errors(debug):
+        try:
+            from ouzel.tracker.monitoring import write_monitoring
+        except ModuleNotFoundError as error:
+            raise OuzelError(
+                f'this needs {error.name}, which is not installed; write: pip install "ouzel[ui]"'
+            ) from None
+        for path in write_monitoring(folder):
+            typer.echo(path)
+
+
+@metrics.command("graphite")
+def _graphite(
+    address: Annotated[
+        str, typer.Argument(metavar="HOST[:PORT]", help="Where Graphite takes lines; port 2003 if none is said.")
+    ],
+    prefix: Annotated[str, typer.Option(metavar="PATH", help="Begins the path of each metric.")] = "ouzel",
+    every: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")
+    ] = 10.0,
+    once: Annotated[bool, typer.Option("--once", help="Send what there is, and end.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Send the metrics of all submitted topologies to Graphite, until Ctrl-C.
+
+    It begins with what is kept of the last hours, and waits for a Graphite that is away.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.cluster.submitted.registry import Registry
+        from ouzel.tracker.graphite import GraphiteSender, find_containers
+
+        sender = GraphiteSender(partial(find_containers, Registry()), _host_and_port(address), prefix)
+        try:
+            while True:
+                problem = _send(sender)
+                if once:
+                    raise typer.Exit(Exit.FAILED if problem else Exit.ANSWERED)
+                time.sleep(every)
+        except KeyboardInterrupt:
+            raise typer.Exit(Exit.INTERRUPTED) from None
+        finally:
+            sender.close()
+
+
+def _send(sender: GraphiteSender) -> str:
+    """Send a round; why it could not be, or an empty text."""
+    try:
+        sender.send()
+    except OSError as error:
+        problem = f"Graphite cannot be reached: {error.strerror or error}; what was to be sent waits"
+        say_error(problem)
+        return problem
+    return ""
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """A host and a port, 2003 if none is said; an IPv6 address stands in brackets."""
+    from urllib.parse import urlsplit
+
+    from ouzel.tracker.graphite import PORT
+
+    try:
+        parts = urlsplit(f"//{address}")
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        host, port = None, 0
+    if not host:
+        raise typer.BadParameter(f"'{address}' is no address; write HOST:PORT", param_hint="HOST[:PORT]")
+    return host, port
