@@ -102,7 +102,7 @@ class Pasts:
             FoundInFiles(job.home),
             restored,
             self.epochs is not None and self.epochs.generation.restore > 0,
-            job.checkpoints / STAGED,
+            job.local_checkpoints / STAGED,
             job.leaves_epochs,
             self.epochs is not None and self.epochs.is_at_beginning,
         )

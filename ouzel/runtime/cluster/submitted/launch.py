@@ -19,6 +19,7 @@ from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime import warm
+from ouzel.runtime.checkpoints.objects import Unreachable
 from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
@@ -205,6 +206,8 @@ def find_variables(folder: TopologyFolder, revision: int = 0) -> tuple[str, ...]
 
 
 def _no_room(folder: TopologyFolder, error: OSError) -> OuzelError:
+    if isinstance(error, Unreachable):
+        return TopologyError(f"{error.filename} cannot be read or written: {error.strerror}")
     return TopologyError(
         f"the topology cannot be kept in {folder.path}: {error.strerror}; make room there, or set OUZEL_HOME"
     )
