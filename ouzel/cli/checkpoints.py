@@ -21,7 +21,8 @@ checkpoint = typer.Typer(
 )
 
 StorePlace = Annotated[
-    str, typer.Argument(
+    str,
+    typer.Argument(
         metavar="NAME|FOLDER", help="A submitted topology, or a folder that holds checkpoints, or s3://bucket/prefix."
     ),
 ]
@@ -106,7 +107,8 @@ def _look_beside(store: CheckpointStore) -> tuple[Sequence[TaskFile], list[str]]
 def _fork(
     place: StorePlace,
     to: Annotated[
-        str, typer.Option("--to", metavar="FOLDER", help="The new folder, which must not be there, or s3://bucket/prefix.")
+        str,
+        typer.Option("--to", metavar="FOLDER", help="The new folder, which must not be there, or s3://bucket/prefix."),
     ],
     epoch: EpochNumber = None,
     debug: Debug = False,

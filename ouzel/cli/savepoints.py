@@ -22,7 +22,7 @@ def make_savepoint(name: str, place: str) -> None:
 
     made = stop_with_savepoint(Registry(), name, parse_place(place))
     files, size = made.size
-    typer.echo(f"stopped '{name}', savepoint of epoch {made.note.epoch} in {made.place}: {files:,} files, {size:,} bytes")
+    typer.echo(f"stopped '{name}', savepoint of epoch {made.note.epoch} in {place}: {files:,} files, {size:,} bytes")
 
 
 def submit_job_from(job: Job, name: str, origin: str | None, allow_state_loss: bool) -> AttachedHandle:

@@ -47,7 +47,9 @@ def parse_address(text: str, endpoint: str = "") -> StoreAddress:
     parts = prefix.strip("/").split("/") if prefix.strip("/") else []
     if not bucket or set("@:?#") & set(bucket) or set("?#") & set(prefix) or {"", ".", ".."} & set(parts):
         told = "an address of S3 holds a bucket and a prefix, and nothing else"
-        advice = "write s3://bucket/prefix; keys are taken from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)"
+        advice = (
+            "write s3://bucket/prefix; keys are taken from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)"
+        )
         raise NotSupported(told, instead=advice, about=_SETTING)
     check_endpoint(endpoint)
     return StoreAddress(bucket, "/".join(parts), endpoint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,6 +29,10 @@ from tests.checkpoints.test_savepoint import add
 from tests.servers.s3 import S3Server
 
 pytestmark = pytest.mark.server
+
+PAGE = Path(__file__).parents[2] / "docs/operations.md"
+SECTION = PAGE.read_text().partition("### Epochs and savepoints in S3")[2].partition("\n### ")[0]
+TRANSCRIPT = re.findall(r"^\$ ouzel checkpoint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +180,7 @@ def test_who_is_not_let_in_is_told_and_no_key_is_shown(server: S3Server, monkeyp
     assert "SignatureDoesNotMatch" in str(told.value)
     assert "wrong one" not in str(told.value)
     monkeypatch.undo()
-    with pytest.raises(Unreachable, match="there is no bucket 'nowhere'|NoSuchBucket"):
+    with pytest.raises(Unreachable, match=r"there is no bucket 'nowhere'|NoSuchBucket"):
         CheckpointStore(replace(server.address("a"), bucket="nowhere")).epochs()
 
 
@@ -207,6 +212,15 @@ def test_commands_work_on_it(store: CheckpointStore, tmp_path: Path, server: S3S
     harmed.write_bytes(harmed.read_bytes()[:-1] + b"?")
     result = CliRunner().invoke(app, ["checkpoint", "verify", place])
     assert (result.exit_code, place in result.output.replace("\n", "")) == (1, True)
+
+
+def test_the_transcript_of_the_page_is_what_is_printed(server: S3Server) -> None:
+    made = CheckpointStore(parse_place("s3://kept/words"))
+    made.claim("words", "its id")
+    write_epoch(made, 2, *chain_of(write_epoch(made, 1)))
+    assert [command.split()[0] for command, _ in TRANSCRIPT] == ["list", "verify", "fork", "prune"]
+    for command, printed in TRANSCRIPT:
+        assert run(*command.split()) == printed
 
 
 def test_a_savepoint_goes_there_and_comes_back(store: CheckpointStore, server: S3Server) -> None:

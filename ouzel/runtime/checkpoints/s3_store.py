@@ -1,6 +1,6 @@
 """S3, or what speaks as S3 does, as a store of checkpoints.
 
-An object is whole or not there, so nothing is renamed: what is written waits in this process, or in a temporary file, until it has its name.
+An object is whole or not there, so nothing is renamed: what is written waits here, or in a temporary file, until it has its name.
 Of two that give a name at once the first wins where that is asked for (a conditional put, `If-None-Match: *`).
 
 The library is obstore: PyArrow's S3FileSystem has no conditional put; boto3 has one, but costs each process of a topology 40 MB.
@@ -183,7 +183,7 @@ class S3Object(FreshObject):
     def __init__(self, store: S3Store) -> None:
         super().__init__()
         self._store = store
-        self._file = cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY_BYTES))
+        self._file = cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY_BYTES))  # noqa: SIM115 - closed in __exit__
 
     def _append(self, piece: memoryview, size: int) -> None:
         self._file.write(piece)
@@ -217,11 +217,14 @@ def _connect(address: StoreAddress) -> obstore.store.S3Store:
             "AWS_SECRET_ACCESS_KEY into the environment, or leave AWS_PROFILE out where the machine has a role of its own"
         )
     endpoint = address.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
-    seconds = {"connect_timeout": timedelta(seconds=_CONNECT_S), "timeout": timedelta(seconds=_REQUEST_S)}
     return Client(
         address.bucket,
         config={"endpoint": endpoint} if endpoint else {},
-        client_options={"allow_http": endpoint.startswith("http://"), **seconds},
+        client_options={
+            "allow_http": endpoint.startswith("http://"),
+            "connect_timeout": timedelta(seconds=_CONNECT_S),
+            "timeout": timedelta(seconds=_REQUEST_S),
+        },
         retry_config={"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)},
     )
 

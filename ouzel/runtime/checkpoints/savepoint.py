@@ -166,7 +166,9 @@ def _check_can_be_made(folder: Path) -> None:
 def write_savepoint(
     place: Place, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
 ) -> Savepoint:
-    """Make a savepoint of an epoch; it is there whole and on disk, or not at all. One that goes to S3 is put together in a temporary folder.
+    """Make a savepoint of an epoch; it is there whole and on disk, or not at all.
+
+    One that goes to S3 is put together in a temporary folder.
 
     Args:
         place: where it is to be.

@@ -9,7 +9,14 @@ from itertools import pairwise
 
 from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.leaders import Leaders
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles, manifest_bytes, manifest_name, read_manifest
+from ouzel.runtime.checkpoints.manifest import (
+    Manifest,
+    TaskFile,
+    TaskFiles,
+    manifest_bytes,
+    manifest_name,
+    read_manifest,
+)
 from ouzel.runtime.checkpoints.names import (
     EPOCHS,
     TASKS,
