@@ -259,8 +259,8 @@ class _Forgetful(BaseHTTPRequestHandler):
         self._answer({}, b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer({}, b"<DeleteResult></DeleteResult>")
+        keys = re.findall(rb"<Key>.*?</Key>", self.rfile.read(int(self.headers["Content-Length"])))
+        self._answer({}, b"<DeleteResult>%s</DeleteResult>" % b"".join(b"<Deleted>%s</Deleted>" % key for key in keys))
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""

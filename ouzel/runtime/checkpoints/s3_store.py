@@ -144,15 +144,14 @@ class S3Store(ObjectStore):
     def check_first_wins(self) -> None:
         """See ObjectStore."""
         name = f".{secrets.token_hex(8)}.probe"
-        try:
-            self.put(name, io.BytesIO(b"first"))
-            if self.put_if_absent(name, b"second"):
-                raise StateError(
-                    f"{self.place}: the store ignores `If-None-Match`, so two topologies could take it for their own; keep the epochs in a "
-                    "store that has conditional writes, or in a folder"
-                )
-        finally:
-            self.delete([name])
+        self.put(name, io.BytesIO(b"first"))
+        is_replaced = self.put_if_absent(name, b"second")
+        self.delete([name])
+        if is_replaced:
+            raise StateError(
+                f"{self.place}: the store ignores `If-None-Match`, so two topologies could take it for their own; keep the epochs in a "
+                "store that has conditional writes, or in a folder"
+            )
 
     def ask(self, name: str, request: Callable[[str], T]) -> T:
         """What a request for an object gives.

@@ -182,11 +182,16 @@ def write_savepoint(
         OSError: it cannot be written.
     """
     check_is_free(place)
-    if not isinstance(place, Path):
-        with tempfile.TemporaryDirectory(prefix="ouzel-savepoint-") as folder:
-            _send(write_savepoint(Path(folder) / "savepoint", store, epoch, directory, add), place)
-        return _verified(Savepoint(place))
-    folder = place.absolute()
+    if isinstance(place, Path):
+        return _write_into_folder(place.absolute(), store, epoch, directory, add)
+    with tempfile.TemporaryDirectory(prefix="ouzel-savepoint-") as name:
+        _send(_write_into_folder(Path(name) / "savepoint", store, epoch, directory, add), place)
+    return _verified(Savepoint(place))
+
+
+def _write_into_folder(
+    folder: Path, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
+) -> Savepoint:
     if problems := store.verify(epoch):
         raise StateError(f"epoch {epoch} cannot be copied: {problems[0]}")
     manifest = store.manifest(epoch)
