@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from ouzel.errors import NotSupported
 
+VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_REGION")
+"""What the environment says of a store."""
+
 _SETTING, _ENDPOINT = ("SET", "checkpoint.path"), ("SET", "checkpoint.endpoint")
 
 
