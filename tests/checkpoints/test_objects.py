@@ -13,6 +13,7 @@ from ouzel.planner.store_address import StoreAddress, parse_address
 from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
 from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable, open_store, parse_place
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unreadable_file, unseal
+from ouzel.runtime.checkpoints.store import CheckpointStore
 
 
 @pytest.fixture
@@ -26,6 +27,11 @@ def test_a_folder_does_what_a_store_is_to_do(store: FolderStore, tmp_path: Path)
     copies_to(store, FolderStore(tmp_path / "other"))
 
 
+def test_a_file_is_no_folder_of_checkpoints(tmp_path: Path) -> None:
+    (tmp_path / "counted").touch()
+    assert not CheckpointStore(tmp_path / "counted").is_there
+
+
 def does_what_it_says(store: ObjectStore) -> None:
     """What every store does, whatever is behind it."""
     assert (store.list(), store.list("tasks"), store.sizes(["note", "tasks/a"])) == ([], [], {})
@@ -37,6 +43,9 @@ def does_what_it_says(store: ObjectStore) -> None:
         pass
     assert keep(store, "tasks/a~1.task", b"first", b"second") == 11
     keep(store, "note", b"whose")
+    assert [store.holds(name) for name in ("note", "tasks", "tasks/a~1.task", "epochs", "not")] == [True] * 3 + [
+        False
+    ] * 2
     assert (store.list(), store.list("tasks")) == (["note", *_folders(store)], ["a~1.task"])
     assert store.sizes(["note", "tasks/a~1.task", "tasks/none"]) == {"note": 5, "tasks/a~1.task": 11}
     with store.open("tasks/a~1.task") as file:

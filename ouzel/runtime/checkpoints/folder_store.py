@@ -37,6 +37,10 @@ class FolderStore(ObjectStore):
         """See ObjectStore."""
         return (self.folder / name).open("rb")
 
+    def holds(self, name: str) -> bool:
+        """See ObjectStore."""
+        return (self.folder / name).exists()
+
     def sizes(self, names: Collection[str]) -> dict[str, int]:
         """See ObjectStore."""
         found: dict[str, int] = {}

@@ -138,7 +138,7 @@ class Savepoint:
 
 def is_savepoint(store: CheckpointStore) -> bool:
     """Whether a folder or a prefix is a savepoint, whole or damaged."""
-    return bool(store.objects.sizes([NOTE]))
+    return store.objects.holds(NOTE)
 
 
 def check_is_free(place: Place) -> None:

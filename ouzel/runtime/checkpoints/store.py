@@ -46,7 +46,7 @@ class CheckpointStore:
     @property
     def is_there(self) -> bool:
         """Whether anything has been written here."""
-        return bool(self.objects.sizes([NOTE]) or self.objects.list(EPOCHS) or self.objects.list(TASKS))
+        return any(map(self.objects.holds, (NOTE, EPOCHS, TASKS)))
 
     def claim(self, topology: str, topology_id: str) -> None:
         """Have the folder belong to a topology, from its first start on. The id is the topology's own, the same at each start.
