@@ -96,6 +96,7 @@ def test_what_a_store_cannot_tell_is_not_damage(store: FolderStore) -> None:
         unseal(store, "none", 1)
     away = Unreachable(5, "does not answer")
     assert unreadable_file("it", away) is away
+    assert isinstance(unreadable_file("it", OSError(28, "No space left on device")), Unreachable)
     assert isinstance(unreadable_file("it", OSError(5, "Input/output error")), StateError)
 
 

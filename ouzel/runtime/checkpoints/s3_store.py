@@ -3,7 +3,8 @@
 An object is whole or not there, so nothing is renamed: what is written waits here, or in a temporary file, until it has its name.
 Of two that give a name at once the first wins where that is asked for (a conditional put, `If-None-Match: *`).
 
-The library is obstore: PyArrow's S3FileSystem has no conditional put; boto3 has one, but costs each process of a topology 40 MB.
+The library is obstore: PyArrow's S3FileSystem has no conditional put; boto3 has one, but loads its model of S3, in Python, into each
+process of a topology.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import xxhash
@@ -106,7 +106,7 @@ class Savepoint:
         fetched = copy(self)
         fetched._copied = tempfile.TemporaryDirectory(prefix="ouzel-savepoint-")
         fetched.store = CheckpointStore(Path(fetched._copied.name))
-        for name in _all_names(self.store, self.note.files, self.manifest):
+        for name in _all_names(self.note.files, self.manifest):
             self.store.objects.copy(name, fetched.store.objects)
         return fetched
 
@@ -222,7 +222,7 @@ def _verified(savepoint: Savepoint) -> Savepoint:
 def _send(savepoint: Savepoint, place: Place) -> None:
     """Put a savepoint into a store, its note last."""
     source, other = savepoint.store.objects, CheckpointStore(place).objects
-    for name in _all_names(savepoint.store, savepoint.note.files, savepoint.manifest):
+    for name in _all_names(savepoint.note.files, savepoint.manifest):
         if name != NOTE:
             source.copy(name, other)
     with other.fresh("", 0) as file:
@@ -230,7 +230,7 @@ def _send(savepoint: Savepoint, place: Place) -> None:
         file.keep_if_first(NOTE)
 
 
-def _all_names(store: CheckpointStore, files: Sequence[TaskFile], manifest: Manifest) -> list[str]:
+def _all_names(files: Sequence[TaskFile], manifest: Manifest) -> list[str]:
     of_the_epoch = [*dict.fromkeys(file.name for file in manifest.files), manifest_name(manifest.epoch)]
     return [*of_the_epoch, OWNER, *(file.name for file in files), NOTE]
 
@@ -261,9 +261,19 @@ def _read_note(store: ObjectStore) -> SavepointNote:
     fields: dict[str, Any] = unseal(store, NOTE, SAVEPOINT_VERSION)
     try:
         files = tuple(TaskFile(**file) for file in fields.pop("files"))
-        return SavepointNote(**{**fields, "columns": tuple(fields["columns"])}, files=files)
+        note = SavepointNote(**{**fields, "columns": tuple(fields["columns"])}, files=files)
+        outside = next((file.name for file in files if not _is_below(file.name)), "")
     except (TypeError, KeyError):
         raise StateError(f"{store.where(NOTE)} is no note of a savepoint") from None
+    if outside:
+        raise StateError(f"{store.where(NOTE)} names {outside}, which is no file of a savepoint")
+    return note
+
+
+def _is_below(name: str) -> bool:
+    """Whether a name is relative, and leads nowhere else: files of a savepoint that comes from S3 are copied under these names."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
 
 
 def _find_problem(store: ObjectStore, told: TaskFile) -> str:
@@ -283,7 +293,7 @@ def _find_problem(store: ObjectStore, told: TaskFile) -> str:
     except OSError as error:
         if isinstance(problem := unreadable_file(where, error), StateError):
             return str(problem)
-        raise
+        raise problem from None
 
 
 def _digest(file: BinaryIO) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from typing import Any
 
@@ -51,6 +52,8 @@ def unreadable_file(where: str, error: OSError) -> StateError | Unreachable:
     """What to raise of a file of a checkpoint that cannot be read: of a store that does not answer nobody knows whether it is harmed."""
     if isinstance(error, Unreachable):
         return error
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # of the temporary file that an object is read into
+        return Unreachable(error.errno, error.strerror, where)
     if isinstance(error, FileNotFoundError):
         return MissingFile(f"{where} is missing")
     return StateError(f"{where} cannot be read: {error.strerror}")
