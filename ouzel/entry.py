@@ -67,7 +67,7 @@ def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow
 
     Args:
         name: by which commands and programs find it; the topology's own by default.
-        from_: a savepoint that it goes on from, made by `ouzel stop NAME --savepoint DIR`.
+        from_: a savepoint that it goes on from, made by `ouzel stop NAME --savepoint DIR`: a folder, or `s3://bucket/prefix`.
         allow_state_loss: whether operators that mean something else than in the savepoint may begin empty.
 
     Raises:
@@ -80,9 +80,10 @@ def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow
         from ouzel.submitting import name_for, submit_job
 
         return submit_job(job, name or name_for(job.topology.name))
+    from ouzel.runtime.checkpoints.objects import parse_place
     from ouzel.savepoints import plan_start
 
-    planned = plan_start(job, Path(from_))
+    planned = plan_start(job, parse_place(str(from_)))
     if not allow_state_loss:
         planned.check_losses()
     return planned.submit(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel import session
@@ -16,6 +15,7 @@ from ouzel.submitting import describe_changes, find_formers, name_for, name_loss
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Topology
+    from ouzel.runtime.checkpoints.objects import Place
     from ouzel.runtime.checkpoints.savepoint import Savepoint
     from ouzel.runtime.cluster.origin import Origin
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
@@ -49,7 +49,7 @@ class PlannedStart:
         """
         if self.evolution.losses:
             raise SubmissionError(
-                f"nothing is started from {self._savepoint.folder}, for the state of {name_losses(self.evolution)} would be lost; add "
+                f"nothing is started from {self._savepoint.place}, for the state of {name_losses(self.evolution)} would be lost; add "
                 "--allow-state-loss (in Python allow_state_loss=True), or leave the query as it was"
             )
 
@@ -81,7 +81,7 @@ class PlannedStart:
         return Origin(self._savepoint, formers, noted, None if names is None else tuple(names))
 
 
-def plan_start(job: session.Job, folder: Path) -> PlannedStart:
+def plan_start(job: session.Job, place: Place) -> PlannedStart:
     """See what becomes of a savepoint when a job goes on from it. Every byte of it is read.
 
     Raises:
@@ -95,15 +95,16 @@ def plan_start(job: session.Job, folder: Path) -> PlannedStart:
     from ouzel.runtime.cluster.submitted.saved_program import read_program
 
     session.refuse_nothing(job)
-    savepoint = Savepoint(folder)
+    savepoint = Savepoint(place)
     if problems := savepoint.verify():
-        raise StateError(f"savepoint {savepoint.folder} cannot be used: {problems[0]}")
+        raise StateError(f"savepoint {savepoint.place} cannot be used: {problems[0]}")
+    savepoint = savepoint.fetch()
     saved = read_program(savepoint, Registry().home)
     job = session.ready(_in_place_of(savepoint, saved, job))
     evolution = compare_topologies(saved, job.topology, expression_text)
     if not any(one.fate is StateFate.KEPT for one in evolution.sources):
         raise SubmissionError(
-            f"the query reads no table that topology '{savepoint.note.topology}' read, of which savepoint {savepoint.folder} is, so it "
+            f"the query reads no table that topology '{savepoint.note.topology}' read, of which savepoint {savepoint.place} is, so it "
             "cannot go on from there; leave out --from"
         )
     return PlannedStart(job, evolution, savepoint, saved)
@@ -117,7 +118,7 @@ def _in_place_of(savepoint: Savepoint, saved: Topology, job: session.Job) -> ses
     """
     if str(job.directory.resolve()) != savepoint.note.directory:
         raise SubmissionError(
-            f"paths of the query start in {job.directory.resolve()}, and those of savepoint {savepoint.folder} in "
+            f"paths of the query start in {job.directory.resolve()}, and those of savepoint {savepoint.place} in "
             f"{savepoint.note.directory}; put the file there"
         )
     topology = with_code(with_epochs(job.topology))

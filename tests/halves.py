@@ -46,6 +46,10 @@ HALVES = {
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
+    # What needs an S3 server, which takes minutes to build.
+    "tests/checkpoints/test_s3.py": Half.NEVER,
+    "tests/checkpoints/test_s3.py::test_a_store_that_ignores_conditions_is_refused_before_anything_is_kept": Half.ALWAYS,
+    "tests/process/test_epochs_s3.py": Half.NEVER,
     "tests/cli/test_default_epochs.py": Half.IN_TURN,
     "tests/process/test_default_epochs.py": Half.IN_TURN,
     "tests/process/test_effectively_once.py": Half.IN_TURN,
@@ -171,6 +175,7 @@ ALONE = (
     "tests/process/test_effectively_once_servers.py",
     "tests/process/test_epochs.py",
     "tests/process/test_epochs_kafka.py",
+    "tests/process/test_epochs_s3.py",
     "tests/process/test_full_disk.py",
     "tests/process/test_heron.py",
     "tests/process/test_master_processes.py",

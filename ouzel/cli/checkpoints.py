@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +21,10 @@ checkpoint = typer.Typer(
 )
 
 StorePlace = Annotated[
-    str, typer.Argument(metavar="NAME|FOLDER", help="A submitted topology, or a folder that holds checkpoints.")
+    str,
+    typer.Argument(
+        metavar="NAME|FOLDER", help="A submitted topology, or a folder that holds checkpoints, or s3://bucket/prefix."
+    ),
 ]
 EpochNumber = Annotated[
     int | None, typer.Argument(metavar="EPOCH", min=1, help="Its number, as `list` shows it.", show_default=False)
@@ -73,7 +75,7 @@ def _verify(place: StorePlace, epoch: EpochNumber = None, debug: Debug = False) 
         store = _find_store(place)
         failed = False
         for number in _chosen(store, epoch):
-            beside, harmed = _look_beside(store.folder)
+            beside, harmed = _look_beside(store)
             problems = [*store.verify(number), *harmed]
             for problem in problems:
                 say_error(f"epoch {number}: {problem}")
@@ -88,14 +90,14 @@ def _all_as_written(files: Sequence[TaskFile]) -> str:
     return f"{len(files):,} files, {sum(file.size for file in files):,} bytes, all as written"
 
 
-def _look_beside(folder: Path) -> tuple[Sequence[TaskFile], list[str]]:
+def _look_beside(store: CheckpointStore) -> tuple[Sequence[TaskFile], list[str]]:
     """The files that a savepoint has besides its epoch, and what is wrong with them."""
     from ouzel.runtime.checkpoints.savepoint import Savepoint, is_savepoint
 
-    if not is_savepoint(folder):
+    if not is_savepoint(store):
         return (), []
     try:
-        savepoint = Savepoint(folder)
+        savepoint = Savepoint(store.folder)
         return savepoint.note.files, list(savepoint.verify_files())
     except StateError as error:
         return (), [str(error)]
@@ -104,7 +106,10 @@ def _look_beside(folder: Path) -> tuple[Sequence[TaskFile], list[str]]:
 @checkpoint.command("fork")
 def _fork(
     place: StorePlace,
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The new folder, which must not be there.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="FOLDER", help="The new folder, which must not be there, or s3://bucket/prefix."),
+    ],
     epoch: EpochNumber = None,
     debug: Debug = False,
 ) -> None:
@@ -114,6 +119,7 @@ def _fork(
     """
     with report_errors(debug):
         from ouzel.runtime.checkpoints.fork import fork_epoch
+        from ouzel.runtime.checkpoints.objects import parse_place
 
         store = _find_store(place)
         if epoch is None:
@@ -124,7 +130,7 @@ def _fork(
                 raise StateError(f"{store.folder} holds no epoch that can be used")
             epoch = newest.epoch
         (epoch,) = _chosen(store, epoch)
-        fork_epoch(store, epoch, to)
+        fork_epoch(store, epoch, parse_place(to))
         typer.echo(f"copied epoch {epoch} into {to}")
 
 
@@ -162,10 +168,11 @@ def _chosen(store: CheckpointStore, epoch: int | None) -> list[int]:
 
 
 def _find_store(place: str) -> CheckpointStore:
+    from ouzel.runtime.checkpoints.objects import parse_place
     from ouzel.runtime.checkpoints.store import CheckpointStore
     from ouzel.runtime.cluster.submitted.registry import Registry
 
-    store = CheckpointStore(Path(place))
+    store = CheckpointStore(parse_place(place))
     if store.is_there:
         return store
     if "/" in place:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,11 +24,11 @@ Parallelism = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]")
 ]
 FromSavepoint = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--from",
         metavar="DIR",
-        help="Go on from the savepoint that `ouzel stop NAME --savepoint DIR` has made.",
+        help="Go on from the savepoint that `ouzel stop NAME --savepoint DIR` has made: a folder, or s3://bucket/prefix.",
         show_default=False,
     ),
 ]

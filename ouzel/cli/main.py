@@ -192,7 +192,7 @@ app.add_typer(checkpoint)
 app.add_typer(metrics)
 
 
-def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: Path | None) -> None:
+def _refuse_mixed(engine: Engine, for_spark: str, detach: bool, record: Path | None, origin: str | None) -> None:
     if engine is not Engine.SPARK and for_spark:
         raise typer.BadParameter("it is for Spark; write --engine spark", param_hint=for_spark)
     if detach and (engine is not Engine.HERON or record):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,17 +14,18 @@ if TYPE_CHECKING:
     from ouzel.session import Job
 
 
-def make_savepoint(name: str, folder: Path) -> None:
+def make_savepoint(name: str, place: str) -> None:
     """Stop a topology, make a savepoint of it, and say so."""
+    from ouzel.runtime.checkpoints.objects import parse_place
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.saving import stop_with_savepoint
 
-    made = stop_with_savepoint(Registry(), name, folder)
+    made = stop_with_savepoint(Registry(), name, parse_place(place))
     files, size = made.size
-    typer.echo(f"stopped '{name}', savepoint of epoch {made.note.epoch} in {folder}: {files:,} files, {size:,} bytes")
+    typer.echo(f"stopped '{name}', savepoint of epoch {made.note.epoch} in {place}: {files:,} files, {size:,} bytes")
 
 
-def submit_job_from(job: Job, name: str, origin: Path | None, allow_state_loss: bool) -> AttachedHandle:
+def submit_job_from(job: Job, name: str, origin: str | None, allow_state_loss: bool) -> AttachedHandle:
     """Submit a job under a name; it goes on from a savepoint if there is an origin.
 
     Raises:
@@ -36,27 +36,28 @@ def submit_job_from(job: Job, name: str, origin: Path | None, allow_state_loss: 
     return submit_job(job, name) if origin is None else plan_from(job, origin, allow_state_loss).submit(name)
 
 
-def plan_from(job: Job, origin: Path, allow_state_loss: bool) -> PlannedStart:
+def plan_from(job: Job, origin: str, allow_state_loss: bool) -> PlannedStart:
     """See what becomes of a savepoint when a query goes on from it, and say so.
 
     Raises:
         SubmissionError: the query cannot go on from it, or state would be lost and that is not allowed.
         OuzelError: the savepoint cannot be used.
     """
+    from ouzel.runtime.checkpoints.objects import parse_place
     from ouzel.savepoints import plan_start
 
     if job.program.reconciles:
         raise QueryError(
             "what goes on from a savepoint has no record to RECONCILE", instead="leave out --from, or RECONCILE"
         )
-    planned = plan_start(job, origin)
+    planned = plan_start(job, parse_place(origin))
     typer.echo(planned.text, err=True)
     if not allow_state_loss:
         planned.check_losses()
     return planned
 
 
-def refuse_without_from(origin: Path | None, allow_state_loss: bool) -> None:
+def refuse_without_from(origin: str | None, allow_state_loss: bool) -> None:
     """Refuse an option that says nothing without another.
 
     Raises:

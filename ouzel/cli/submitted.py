@@ -101,7 +101,7 @@ def _submit(
         submit_query(job, name, origin, allow_state_loss)
 
 
-def submit_query(job: Job, name: str = "", origin: Path | None = None, allow_state_loss: bool = False) -> None:
+def submit_query(job: Job, name: str = "", origin: str | None = None, allow_state_loss: bool = False) -> None:
     """Submit a query under a name, or under its own, and say so; it goes on from a savepoint if there is an origin."""
     from ouzel.cli.run import warn_of_state
     from ouzel.submitting import name_for
@@ -405,11 +405,11 @@ def _number_of_tasks(text: str) -> int:
 def _stop(
     name: TopologyName,
     savepoint: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--savepoint",
             metavar="DIR",
-            help="Copy its last epoch there, with all that --from of `run` and `submit` needs.",
+            help="Copy its last epoch there, or to s3://bucket/prefix, with all that --from of `run` and `submit` needs.",
             show_default=False,
         ),
     ] = None,

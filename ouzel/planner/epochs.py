@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ouzel.compiler.plan import Sink, keeps_rows, scans_in, sinks_in
-from ouzel.errors import NotSupported, mask_secrets
+from ouzel.errors import NotSupported
 from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
+from ouzel.planner.store_address import check_endpoint, is_address, parse_address
 from ouzel.planner.topology import Component, Topology
 
 _SETTING = ("SET", "checkpoint.interval.ms")
@@ -111,12 +112,11 @@ def check_path(settings: Settings) -> None:
     """Nothing, if epochs can be kept where the settings say.
 
     Raises:
-        NotSupported: it is no folder.
+        NotSupported: it is no folder, and no store that Ouzel knows.
     """
-    if "://" in settings.checkpoint_path:
-        path = mask_secrets(settings.checkpoint_path)
-        told = f"'checkpoint.path' = '{path}': a topology keeps its epochs in a folder of this machine"
-        raise NotSupported(told, instead="write the path of a folder", about=("SET", "checkpoint.path"))
+    check_endpoint(settings.checkpoint_endpoint)
+    if is_address(settings.checkpoint_path):
+        parse_address(settings.checkpoint_path)
 
 
 def _check_component(component: Component) -> None:

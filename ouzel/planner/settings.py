@@ -117,9 +117,11 @@ class Settings:
         checkpoint_interval_ms: how often a topology keeps its state in an epoch, to which it goes back when a task dies that keeps some;
             0 keeps none, and such a task loses what it kept. If it is not set, a topology that keeps state and can go back to an epoch
             keeps one every 10 s. See docs/delivery.md#epochs.
-        checkpoint_path: folder (relative to the query's file) of the epochs of a topology that is submitted, or sets the interval; if empty
-            they are in the job directory. On Spark, folder or URI of offsets and state, from which the next run goes on; if empty none is
-            kept.
+        checkpoint_path: folder (relative to the query's file), or `s3://bucket/prefix`, of the epochs of a topology that is submitted, or
+            sets the interval; if empty they are in the job directory. On Spark, folder or URI of offsets and state, from which the next
+            run goes on; if empty none is kept. See docs/operations.md#epochs-and-savepoints-in-s3.
+        checkpoint_endpoint: URL of the server that answers for `s3://`; if empty the environment says it (`AWS_ENDPOINT_URL`), or it is
+            Amazon's own. Keys are taken from the environment only.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -154,6 +156,7 @@ class Settings:
     trigger_rows: int = 1_000_000
     checkpoint_interval_ms: int = UNSET
     checkpoint_path: str = ""
+    checkpoint_endpoint: str = ""
     seed: int = 0
     query_name: str = ""
 

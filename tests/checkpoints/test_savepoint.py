@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app
 from ouzel.errors import StateError, SubmissionError
-from ouzel.runtime.checkpoints.savepoint import Savepoint, write_savepoint
+from ouzel.runtime.checkpoints.savepoint import SAVEPOINT_VERSION, Savepoint, write_savepoint
+from ouzel.runtime.checkpoints.sealed import seal
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from tests.checkpoints.failing_disk import Crash, Failure, failing
 from tests.checkpoints.samples import chain_of, claimed, present, write_epoch
@@ -36,8 +38,7 @@ def store(tmp_path: Path) -> CheckpointStore:
 
 def saved(store: CheckpointStore, name: str = "monday") -> Savepoint:
     """A savepoint of epoch 2."""
-    folder = Path(name) if "://" in name else store.folder.parent / name
-    return write_savepoint(folder, store, 2, Path("/queries"), add)
+    return write_savepoint(store.folder.parent / name, store, 2, Path("/queries"), add)
 
 
 def test_a_savepoint_holds_one_epoch_and_all_that_it_needs(store: CheckpointStore) -> None:
@@ -65,10 +66,17 @@ def test_no_topology_takes_its_folder_and_nothing_else_is_written_over(store: Ch
     assert saved(store, "tuesday").verify() == []
     with pytest.raises(SubmissionError, match="cannot be made, for nothing can be written into"):
         saved(store, "kept/owner/monday")
-    with pytest.raises(SubmissionError, match="is not supported: a savepoint is a folder of this machine"):
-        saved(store, "s3://bucket/monday")
-    with pytest.raises(StateError, match="is no savepoint; write a folder that `ouzel stop NAME --savepoint` has made"):
+    with pytest.raises(StateError, match="is no savepoint; write what `ouzel stop NAME --savepoint` has made"):
         Savepoint(store.folder)
+
+
+@pytest.mark.parametrize("name", ["../key", "/etc/passwd", "results/../../key"])
+def test_a_note_that_names_what_is_elsewhere_is_refused(name: str, store: CheckpointStore) -> None:
+    made = saved(store)
+    note = asdict(replace(made.note, files=(replace(made.note.files[0], name=name),)))
+    (made.folder / "savepoint").write_bytes(seal(SAVEPOINT_VERSION, note))
+    with pytest.raises(StateError, match="which is no file of a savepoint"):
+        Savepoint(made.folder)
 
 
 def test_each_file_that_is_missing_or_damaged_is_named(store: CheckpointStore) -> None:

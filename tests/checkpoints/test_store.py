@@ -202,10 +202,10 @@ def test_a_large_file_leaves_room_on_the_disk_for_what_runs_and_a_small_one_need
     monkeypatch.setattr("ouzel.runtime.checkpoints.fresh_file.RESERVE_BYTES", 1 << 62)
     monkeypatch.setattr("ouzel.runtime.checkpoints.fresh_file.RESERVE_SHARE", 1)  # the whole disk
     told = r"No space left on device: the last [0-9,]+ bytes are left to what runs"
-    with FreshFile(tmp_path, 1) as file, pytest.raises(OSError, match=told):
+    with FreshFile(tmp_path, "", 1) as file, pytest.raises(OSError, match=told):
         file.write(bytes(2 * SMALL_BYTES))
     assert list(tmp_path.iterdir()) == []
-    with FreshFile(tmp_path, 1) as file:
+    with FreshFile(tmp_path, "", 1) as file:
         file.write(bytes(SMALL_BYTES))
-        file.keep(tmp_path / "small")
+        file.keep("small")
     assert (tmp_path / "small").stat().st_size == SMALL_BYTES

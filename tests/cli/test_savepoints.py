@@ -160,7 +160,7 @@ def test_what_does_not_fit_or_is_damaged_is_told_and_nothing_starts(place: Place
     elsewhere = place.root / "tmp/asked.sql"
     shutil.copy(file, elsewhere)
     cases = {
-        ("--from", place.root / "tmp", file): (1, "is no savepoint; write a folder that `ouzel stop NAME --savepoint` has made"),
+        ("--from", place.root / "tmp", file): (1, "is no savepoint; write what `ouzel stop NAME --savepoint` has made"),
         ("--from", monday, foreign): (2, "the query reads no table that topology 'asked' read"),
         ("--from", monday, other): (2, "for the state of 'aggregate_by_key' would be lost; add --allow-state-loss"),
         ("--from", monday, elsewhere): (2, "paths of the query start in"),

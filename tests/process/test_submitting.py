@@ -115,7 +115,7 @@ def test_what_cannot_be_kept_is_refused() -> None:
     with pytest.raises(NotSupported, match=r"not supported with state.manager = 'zookeeper://nowhere:1'"):
         check_can_be_kept(job.topology)
     job = session.load_text(f"{TABLE} SELECT n FROM t;", Path(), "q", [("checkpoint.path", "s3://me:hidden@bucket/a")])
-    with pytest.raises(NotSupported, match=r"keeps its epochs in a folder of this machine") as told:
+    with pytest.raises(NotSupported, match=r"an address of S3 holds a bucket and a prefix, and nothing else") as told:
         check_can_be_kept(job.topology)
     assert "hidden" not in str(told.value)
     with pytest.raises(QueryError, match="asks for nothing that runs"):

@@ -8,16 +8,10 @@ import os
 import secrets
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-import pyarrow as pa
-import xxhash
 
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.runtime.checkpoints.names import partial_name
-
-_PIECE_BYTES = 1 << 20
-"""What is digested and written at once: it is still in the processor's cache when it is written."""
+from ouzel.runtime.checkpoints.objects import FreshObject
 
 SMALL_BYTES = 1 << 20
 """A file of no more than this may take the last of a disk."""
@@ -26,77 +20,55 @@ RESERVE_BYTES, RESERVE_SHARE = 64 << 20, 20
 """A larger one leaves so much of a disk, or one part in so many of a small one. Sources note there what they read, and end the run where
 they cannot; an epoch that is not kept costs less."""
 
+_ROOM_BYTES = 1 << 20
+"""What may be written before it is looked again how much room there is."""
 
-class FreshFile:
-    """A file of an epoch that is being written into a folder. Whoever leaves before `keep` leaves nothing behind.
 
-    It is what PyArrow writes streams into; what comes is written and added to the digest as it is, without a copy.
+class FreshFile(FreshObject):
+    """A file that is being written into a folder below another, to which its names are relative."""
 
-    Raises:
-        OSError: it cannot be written.
-    """
-
-    closed = False
-
-    def __init__(self, folder: Path, epoch: int) -> None:
-        make_folder(folder)
-        self.size = 0
-        self._digest = xxhash.xxh3_128()
-        self._path: Path | None = folder / partial_name(epoch, secrets.token_hex(8))
+    def __init__(self, root: Path, folder: str, epoch: int) -> None:
+        super().__init__()
+        make_folder(root / folder)
+        self._root = root
+        self._path: Path | None = root / folder / partial_name(epoch, secrets.token_hex(8))
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
-    @property
-    def digest(self) -> bytes:
-        """Of all that has been written."""
-        return self._digest.digest()
-
-    def write(self, data: bytes | memoryview | pa.Buffer) -> int:
-        """Add bytes, all of them; how many."""
-        left = memoryview(data).cast("B")
-        for place in range(0, len(left), _PIECE_BYTES):
-            piece = left[place : place + _PIECE_BYTES]
-            self._leave_room(self.size + place + len(piece))
-            self._digest.update(piece)
-            while piece:
-                piece = piece[os.write(self._file, piece) :]
-        self.size += len(left)
-        return len(left)
+    def _append(self, piece: memoryview, size: int) -> None:
+        self._leave_room(size + len(piece))
+        while piece:
+            piece = piece[os.write(self._file, piece) :]
 
     def _leave_room(self, size: int) -> None:
         """Refuse to become so large, if too little of the disk were left."""
         if size > SMALL_BYTES:
             disk = os.fstatvfs(self._file)
             reserve = min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // RESERVE_SHARE)
-            if disk.f_bavail * disk.f_frsize < reserve + _PIECE_BYTES:
+            if disk.f_bavail * disk.f_frsize < reserve + _ROOM_BYTES:
                 raise OSError(
                     errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: the last {reserve:,} bytes are left to what runs"
                 )
 
-    def flush(self) -> None:
-        """Nothing waits here."""
-
-    def keep(self, path: Path) -> None:
+    def keep(self, name: str) -> None:
         """Give it its name, in the same folder, where it stays though power is lost now."""
         assert self._path is not None
         os.fsync(self._file)
-        name_synced(self._path, path)
+        name_synced(self._path, self._root / name)
         self._path = None
 
-    def keep_if_first(self, path: Path) -> None:
+    def keep_if_first(self, name: str) -> None:
         """Give it its name, unless another has it already; then that one stays."""
         assert self._path is not None
+        path = self._root / name
         os.fsync(self._file)
         try:
             path.hardlink_to(self._path)
         except FileExistsError:
             return
         except OSError:  # a file system without such links, where two that begin at once are not told apart
-            self.keep(path)
+            self.keep(name)
         else:
             sync(path.parent)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

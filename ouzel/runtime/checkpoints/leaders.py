@@ -7,12 +7,9 @@ Who completes an epoch looks afterwards whether a later leadership has begun; on
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.names import LEADERS, epoch_name, epoch_of
+from ouzel.runtime.checkpoints.objects import ObjectStore
 from ouzel.runtime.checkpoints.sealed import seal, unseal
 from ouzel.runtime.protocol.cluster.leadership import Deposed
 
@@ -23,8 +20,8 @@ _BEGUN, _FOUND = ".begun", ".found"
 class Leaders:
     """The leaderships that a folder of checkpoints has seen. Numbers only grow, so what a late one writes changes nothing."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / LEADERS
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
 
     def begin(self, leadership: int) -> None:
         """From now on no earlier leadership completes an epoch that anybody hears of.
@@ -32,8 +29,8 @@ class Leaders:
         Raises:
             OSError: it cannot be written.
         """
-        with FreshFile(self._folder, leadership) as file:
-            file.keep(self._path(leadership, _BEGUN))
+        with self._store.fresh(LEADERS, leadership) as file:
+            file.keep(_name(leadership, _BEGUN))
 
     def settle(self, leadership: int, epochs: list[int]) -> None:
         """Of earlier leaderships these epochs count.
@@ -41,13 +38,11 @@ class Leaders:
         Raises:
             OSError: it cannot be written.
         """
-        with FreshFile(self._folder, leadership) as file:
+        with self._store.fresh(LEADERS, leadership) as file:
             file.write(seal(_VERSION, {"epochs": epochs}))
-            file.keep(self._path(leadership, _FOUND))
+            file.keep(_name(leadership, _FOUND))
         for suffix in (_FOUND, _BEGUN):
-            for former in self._list(suffix):
-                if former < leadership:
-                    self._path(former, suffix).unlink(missing_ok=True)
+            self._store.delete([_name(former, suffix) for former in self._list(suffix) if former < leadership])
 
     def check_leads(self, leadership: int) -> None:
         """See that no later leadership has begun.
@@ -69,19 +64,17 @@ class Leaders:
         """
         while (newest := max(self._list(_FOUND), default=leadership)) != leadership:
             try:
-                return epoch in unseal(self._path(newest, _FOUND), _VERSION)["epochs"]
+                return epoch in unseal(self._store, _name(newest, _FOUND), _VERSION)["epochs"]
             except StateError:
                 if newest in self._list(_FOUND):  # else a new leadership has removed it
                     raise
         return True
 
-    def _path(self, leadership: int, suffix: str) -> Path:
-        return self._folder / f"{epoch_name(leadership)}{suffix}"
-
     def _list(self, suffix: str) -> list[int]:
-        try:
-            names = os.listdir(self._folder)
-        except FileNotFoundError:
-            return []
-        found = (epoch_of(name.removesuffix(suffix)) for name in names if name.endswith(suffix))
+        names = (name for name in self._store.list(LEADERS) if name.endswith(suffix))
+        found = (epoch_of(name.removesuffix(suffix)) for name in names)
         return [number for number in found if number is not None]
+
+
+def _name(leadership: int, suffix: str) -> str:
+    return f"{LEADERS}/{epoch_name(leadership)}{suffix}"

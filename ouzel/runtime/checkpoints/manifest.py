@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.names import epoch_of_task_file
+from ouzel.runtime.checkpoints.names import EPOCHS, epoch_name, epoch_of_task_file
+from ouzel.runtime.checkpoints.objects import ObjectStore
 from ouzel.runtime.checkpoints.sealed import seal, unseal
 
 BEFORE_FIRST = -1
@@ -83,24 +83,32 @@ def manifest_bytes(manifest: Manifest, folder: str) -> bytes:
     return seal(MANIFEST_VERSION, {"folder": folder, "manifest": asdict(manifest)})
 
 
-def read_manifest(path: Path, epoch: int) -> tuple[Manifest, str]:
+def manifest_name(epoch: int) -> str:
+    """The file of an epoch's manifest."""
+    return f"{EPOCHS}/{epoch_name(epoch)}"
+
+
+def read_manifest(store: ObjectStore, epoch: int) -> tuple[Manifest, str]:
     """The manifest of an epoch, and the id of the folder that it was written into.
 
     Raises:
-        StateError: it is missing, torn, damaged, of another version or of another epoch.
+        MissingFile: there is none.
+        StateError: it is torn, damaged, of another version or of another epoch.
+        OSError: the store does not answer.
     """
-    fields = unseal(path, MANIFEST_VERSION)
+    where = store.where(manifest_name(epoch))
+    fields = unseal(store, manifest_name(epoch), MANIFEST_VERSION)
     try:
         manifest = _manifest(fields["manifest"])
         folder = str(fields["folder"])
     except (TypeError, KeyError, AttributeError):
-        raise StateError(f"{path} is no manifest of a checkpoint") from None
+        raise StateError(f"{where} is no manifest of a checkpoint") from None
     if manifest.epoch != epoch:
-        raise StateError(f"{path} is the manifest of epoch {manifest.epoch}, not of epoch {epoch}")
+        raise StateError(f"{where} is the manifest of epoch {manifest.epoch}, not of epoch {epoch}")
     for file in manifest.files:
         written = epoch_of_task_file(file.name)
         if written is None or written > epoch:
-            raise StateError(f"{path} names {file.name}, which is no file of a task in that epoch or before")
+            raise StateError(f"{where} names {file.name}, which is no file of a task in that epoch or before")
     return manifest, folder
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.fresh_file import FreshFile
-from ouzel.runtime.checkpoints.sealed import seal, unseal
+from ouzel.runtime.checkpoints.objects import ObjectStore, Place
+from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unseal
 
 NOTE = "owner"
 """The name of the file that says it."""
@@ -40,36 +39,36 @@ def new_folder_id() -> str:
     return secrets.token_hex(16)
 
 
-def find_owner(folder: Path) -> Owner | None:
+def find_owner(store: ObjectStore) -> Owner | None:
     """What the folder says; None if it says nothing.
 
     Raises:
         StateError: its note is damaged.
+        OSError: the store does not answer.
     """
-    path = folder / NOTE
-    if not path.exists():
-        return None
     try:
-        return Owner(**unseal(path, _VERSION))
+        return Owner(**unseal(store, NOTE, _VERSION))
+    except MissingFile:
+        return None
     except TypeError:
-        raise StateError(f"{path} does not say whose folder of checkpoints it is") from None
+        raise StateError(f"{store.where(NOTE)} does not say whose folder of checkpoints it is") from None
 
 
-def write_owner(folder: Path, owner: Owner, *, is_first: bool) -> None:
+def write_owner(store: ObjectStore, owner: Owner, *, is_first: bool) -> None:
     """Note whose a folder is; of two that write the first note at once, the first that has written wins.
 
     Raises:
         OSError: it cannot be written.
     """
-    with FreshFile(folder, 0) as file:
+    with store.fresh("", 0) as file:
         file.write(seal(_VERSION, asdict(owner)))
         if is_first:
-            file.keep_if_first(folder / NOTE)
+            file.keep_if_first(NOTE)
         else:
-            file.keep(folder / NOTE)
+            file.keep(NOTE)
 
 
-def refuse_other(folder: Path, owner: Owner, topology: str, topology_id: str) -> None:
+def refuse_other(folder: Place, owner: Owner, topology: str, topology_id: str) -> None:
     """Let only the topology go on that the folder belongs to.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A savepoint: one epoch in a folder of its own, with all that another topology needs to go on from it.
+"""A savepoint: one epoch in a folder of its own, or in S3, with all that another topology needs to go on from it.
 
 It is a folder of checkpoints that holds one epoch, and beside that
 
@@ -7,7 +7,8 @@ program      the query as it was planned, signed
 results/     what had been answered up to the epoch
 notes/       what sources have noted of the files that they read
 
-The folder gets its name when all of it is on disk and was read once, so what has this name is whole.
+The folder gets its name when all of it is on disk and was read once, so what has this name is whole. In S3 the note is written last, so
+what has a note is whole.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
 
 import xxhash
 
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError, SubmissionError
-from ouzel.runtime.checkpoints.fresh_file import FreshFile, make_folder
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile
+from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
+from ouzel.runtime.checkpoints.fork import refuse_taken
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, manifest_name
 from ouzel.runtime.checkpoints.names import EPOCHS, TASKS
+from ouzel.runtime.checkpoints.objects import ObjectStore, Place
 from ouzel.runtime.checkpoints.owner import NOTE as OWNER
 from ouzel.runtime.checkpoints.sealed import seal, unreadable_file, unseal
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -65,19 +70,45 @@ class SavepointNote:
 
 
 class Savepoint:
-    """A savepoint in a folder.
+    """A savepoint in a folder, or in S3.
+
+    Attributes:
+        place: where it is, for messages.
+        store: its epoch.
+        note: see SavepointNote.
 
     Raises:
         StateError: there is none, or its note is damaged or of another version.
-        SubmissionError: it is not the path of a folder.
+        OSError: the store does not answer.
     """
 
-    def __init__(self, folder: Path) -> None:
-        _refuse_address(folder)
-        self.folder, self.store = folder, CheckpointStore(folder)
-        if not is_savepoint(folder):
-            raise StateError(f"{folder} is no savepoint; write a folder that `ouzel stop NAME --savepoint` has made")
-        self.note = _read_note(folder / NOTE)
+    def __init__(self, place: Place) -> None:
+        self.place, self.store = place, CheckpointStore(place)
+        if not is_savepoint(self.store):
+            raise StateError(f"{place} is no savepoint; write what `ouzel stop NAME --savepoint` has made")
+        self.note = _read_note(self.store.objects)
+        self._copied: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder that it is in: of one in S3 only what `fetch` gives has one."""
+        assert isinstance(self.store.folder, Path), self.place
+        return self.store.folder
+
+    def fetch(self) -> Savepoint:
+        """The savepoint in a folder of this machine, which is removed with it if it was copied there.
+
+        Raises:
+            OSError: there is no room, or the store does not answer.
+        """
+        if isinstance(self.store.folder, Path):
+            return self
+        fetched = copy(self)
+        fetched._copied = tempfile.TemporaryDirectory(prefix="ouzel-savepoint-")
+        fetched.store = CheckpointStore(Path(fetched._copied.name))
+        for name in _all_names(self.note.files, self.manifest):
+            self.store.objects.copy(name, fetched.store.objects)
+        return fetched
 
     @property
     def manifest(self) -> Manifest:
@@ -101,45 +132,46 @@ class Savepoint:
     def verify_files(self) -> Iterator[str]:
         """What is wrong with files that are not of the epoch."""
         for file in self.note.files:
-            if problem := _find_problem(self.folder / file.name, file):
+            if problem := _find_problem(self.store.objects, file):
                 yield problem
 
 
-def is_savepoint(folder: Path) -> bool:
-    """Whether a folder is a savepoint, whole or damaged."""
-    return (folder / NOTE).is_file()
+def is_savepoint(store: CheckpointStore) -> bool:
+    """Whether a folder or a prefix is a savepoint, whole or damaged."""
+    return store.objects.holds(NOTE)
 
 
-def check_is_free(folder: Path) -> None:
+def check_is_free(place: Place) -> None:
     """See that a savepoint can be put there.
 
     Raises:
         SubmissionError: there is something else, or it is not the path of a folder that can be made.
         OSError: it cannot be looked at.
     """
-    _refuse_address(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SubmissionError(f"{folder} holds something else; write a folder that is not there yet")
+    try:
+        refuse_taken(place)
+    except StateError:
+        what = "a folder that is not there yet" if isinstance(place, Path) else "a prefix that nothing has"
+        raise SubmissionError(f"{place} holds something else; write {what}") from None
+    if isinstance(place, Path):
+        _check_can_be_made(place)
+
+
+def _check_can_be_made(folder: Path) -> None:
     above = next(path for path in folder.absolute().parents if path.exists())
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise SubmissionError(f"{folder} cannot be made, for nothing can be written into {above}; write another folder")
 
 
-def _refuse_address(folder: Path) -> None:
-    scheme = folder.parts[0] if folder.parts else ""
-    if scheme.endswith(":"):
-        raise SubmissionError(
-            f"{scheme}//... is not supported: a savepoint is a folder of this machine; write its path"
-        )
-
-
 def write_savepoint(
-    folder: Path, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
+    place: Place, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
 ) -> Savepoint:
     """Make a savepoint of an epoch; it is there whole and on disk, or not at all.
 
+    One that goes to S3 is put together in a temporary folder.
+
     Args:
-        folder: where it is to be.
+        place: where it is to be.
         store, epoch: what it is made of; its files are copied.
         directory: where relative paths of the topology's tables start.
         add: puts all else into a folder, and gives the columns of the result.
@@ -149,8 +181,17 @@ def write_savepoint(
         SubmissionError: the folder holds something.
         OSError: it cannot be written.
     """
-    check_is_free(folder)
-    folder = folder.absolute()
+    check_is_free(place)
+    if isinstance(place, Path):
+        return _write_into_folder(place.absolute(), store, epoch, directory, add)
+    with tempfile.TemporaryDirectory(prefix="ouzel-savepoint-") as name:
+        _send(_write_into_folder(Path(name) / "savepoint", store, epoch, directory, add), place)
+    return _verified(Savepoint(place))
+
+
+def _write_into_folder(
+    folder: Path, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
+) -> Savepoint:
     if problems := store.verify(epoch):
         raise StateError(f"epoch {epoch} cannot be copied: {problems[0]}")
     manifest = store.manifest(epoch)
@@ -162,26 +203,44 @@ def write_savepoint(
         note = SavepointNote(
             manifest.topology, epoch, version("ouzel"), str(directory), tuple(columns), tuple(_list_files(fresh))
         )
-        with FreshFile(fresh, epoch) as file:
+        with FolderStore(fresh).fresh("", epoch) as file:
             file.write(seal(SAVEPOINT_VERSION, asdict(note)))
-            file.keep(fresh / NOTE)
-        if problems := Savepoint(fresh).verify():
-            raise StateError(f"what was written is not what is there: {problems[0]}")
+            file.keep(NOTE)
+        _verified(Savepoint(fresh))
         name_synced(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return Savepoint(folder)
 
 
+def _verified(savepoint: Savepoint) -> Savepoint:
+    if problems := savepoint.verify():
+        raise StateError(f"what was written is not what is there: {problems[0]}")
+    return savepoint
+
+
+def _send(savepoint: Savepoint, place: Place) -> None:
+    """Put a savepoint into a store, its note last."""
+    source, other = savepoint.store.objects, CheckpointStore(place).objects
+    for name in _all_names(savepoint.note.files, savepoint.manifest):
+        if name != NOTE:
+            source.copy(name, other)
+    with other.fresh("", 0) as file:
+        file.write(source.get(NOTE))
+        file.keep_if_first(NOTE)
+
+
+def _all_names(files: Sequence[TaskFile], manifest: Manifest) -> list[str]:
+    of_the_epoch = [*dict.fromkeys(file.name for file in manifest.files), manifest_name(manifest.epoch)]
+    return [*of_the_epoch, OWNER, *(file.name for file in files), NOTE]
+
+
 def _copy_epoch(store: CheckpointStore, manifest: Manifest, fresh: Path) -> None:
-    make_folder(fresh / TASKS)
+    made = CheckpointStore(fresh)
     for name in {file.name for file in manifest.files}:
-        shutil.copyfile(store.folder / name, fresh / name)
-        sync(fresh / name)
-    sync(fresh / TASKS)
-    copy = CheckpointStore(fresh)
-    copy.claim(manifest.topology, _OWNER_ID)
-    copy.complete(manifest)
+        copy_object(store.objects, name, made.objects)
+    made.claim(manifest.topology, _OWNER_ID)
+    made.complete(manifest)
 
 
 def _sync_all(folder: Path) -> None:
@@ -194,31 +253,51 @@ def _list_files(folder: Path) -> Iterator[TaskFile]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and name.parts[0] not in (EPOCHS, TASKS, OWNER):
-            yield TaskFile(str(name), path.stat().st_size, _digest(path))
+            with path.open("rb") as file:
+                yield TaskFile(str(name), path.stat().st_size, _digest(file))
 
 
-def _read_note(path: Path) -> SavepointNote:
-    fields: dict[str, Any] = unseal(path, SAVEPOINT_VERSION)
+def _read_note(store: ObjectStore) -> SavepointNote:
+    fields: dict[str, Any] = unseal(store, NOTE, SAVEPOINT_VERSION)
     try:
         files = tuple(TaskFile(**file) for file in fields.pop("files"))
-        return SavepointNote(**{**fields, "columns": tuple(fields["columns"])}, files=files)
+        note = SavepointNote(**{**fields, "columns": tuple(fields["columns"])}, files=files)
+        outside = next((file.name for file in files if not _is_below(file.name)), "")
     except (TypeError, KeyError):
-        raise StateError(f"{path} is no note of a savepoint") from None
+        raise StateError(f"{store.where(NOTE)} is no note of a savepoint") from None
+    if outside:
+        raise StateError(f"{store.where(NOTE)} names {outside}, which is no file of a savepoint")
+    return note
 
 
-def _find_problem(path: Path, told: TaskFile) -> str:
-    """What is wrong with a file; empty if nothing is."""
+def _is_below(name: str) -> bool:
+    """Whether a name is relative, and leads nowhere else: files of a savepoint that comes from S3 are copied under these names."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def _find_problem(store: ObjectStore, told: TaskFile) -> str:
+    """What is wrong with a file; empty if nothing is.
+
+    Raises:
+        Unreachable: the store does not answer.
+    """
+    where = store.where(told.name)
     try:
-        if (size := os.stat(path).st_size) != told.size:
-            return f"{path} has {size:,} bytes, not {told.size:,}"
-        return "" if _digest(path) == told.digest else f"{path} is damaged: its checksum is not that of its content"
+        with store.open(told.name) as file:
+            if (size := file.seek(0, os.SEEK_END)) != told.size:
+                return f"{where} has {size:,} bytes, not {told.size:,}"
+            file.seek(0)
+            is_same = _digest(file) == told.digest
+            return "" if is_same else f"{where} is damaged: its checksum is not that of its content"
     except OSError as error:
-        return unreadable_file(path, error)
+        if isinstance(problem := unreadable_file(where, error), StateError):
+            return str(problem)
+        raise problem from None
 
 
-def _digest(path: Path) -> str:
+def _digest(file: BinaryIO) -> str:
     digest = xxhash.xxh3_128()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
+    while piece := file.read(_PIECE_BYTES):
+        digest.update(piece)
     return digest.hexdigest()

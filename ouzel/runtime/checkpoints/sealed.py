@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from pathlib import Path
 from typing import Any
 
 import xxhash
 
 from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable
+
+
+class MissingFile(StateError):
+    """There is no file of that name."""
 
 
 def seal(version: int, fields: dict[str, Any]) -> bytes:
@@ -17,32 +22,41 @@ def seal(version: int, fields: dict[str, Any]) -> bytes:
     return text + b"\n" + _checksum(text) + b"\n"
 
 
-def unseal(path: Path, version: int) -> dict[str, Any]:
+def unseal(store: ObjectStore, name: str, version: int) -> dict[str, Any]:
     """What `seal` was given.
 
     Raises:
-        StateError: the file is missing, torn or damaged, or is of another version.
+        MissingFile: there is no such file.
+        StateError: it is torn or damaged, or is of another version.
+        Unreachable: the store does not answer.
     """
+    where = store.where(name)
     try:
-        data = path.read_bytes()
+        data = store.get(name)
     except OSError as error:
-        raise StateError(unreadable_file(path, error)) from None
+        raise unreadable_file(where, error) from None
     text, _, checksum = data.partition(b"\n")
     if checksum != _checksum(text) + b"\n":
-        raise StateError(f"{path} is torn or damaged: its checksum is not that of its content")
+        raise StateError(f"{where} is torn or damaged: its checksum is not that of its content")
     try:
         fields: dict[str, Any] = json.loads(text)
         found = fields.pop("version")
     except (ValueError, AttributeError, KeyError, TypeError):
-        raise StateError(f"{path} is no file of Ouzel's checkpoints") from None
+        raise StateError(f"{where} is no file of Ouzel's checkpoints") from None
     if found != version:
-        raise StateError(f"{path} is of version {found}; this version of Ouzel reads version {version}")
+        raise StateError(f"{where} is of version {found}; this version of Ouzel reads version {version}")
     return fields
 
 
-def unreadable_file(path: Path, error: OSError) -> str:
-    """Why a file of a checkpoint cannot be read, as a sentence."""
-    return f"{path} is missing" if isinstance(error, FileNotFoundError) else f"{path} cannot be read: {error.strerror}"
+def unreadable_file(where: str, error: OSError) -> StateError | Unreachable:
+    """What to raise of a file of a checkpoint that cannot be read: of a store that does not answer nobody knows whether it is harmed."""
+    if isinstance(error, Unreachable):
+        return error
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # of the temporary file that an object is read into
+        return Unreachable(error.errno, error.strerror, where)
+    if isinstance(error, FileNotFoundError):
+        return MissingFile(f"{where} is missing")
+    return StateError(f"{where} cannot be read: {error.strerror}")
 
 
 def _checksum(text: bytes) -> bytes:

@@ -3,46 +3,50 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
-from ouzel.connectors.file.durable import sync
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.leaders import Leaders
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles, manifest_bytes, read_manifest
+from ouzel.runtime.checkpoints.manifest import (
+    Manifest,
+    TaskFile,
+    TaskFiles,
+    manifest_bytes,
+    manifest_name,
+    read_manifest,
+)
 from ouzel.runtime.checkpoints.names import (
     EPOCHS,
     TASKS,
-    epoch_name,
     epoch_of,
     epoch_of_partial,
     epoch_of_task_file,
     task_file_name,
 )
+from ouzel.runtime.checkpoints.objects import ObjectStore, Place, open_store
 from ouzel.runtime.checkpoints.owner import NOTE, Owner, find_owner, new_folder_id, refuse_other, write_owner
+from ouzel.runtime.checkpoints.sealed import MissingFile
 from ouzel.runtime.checkpoints.task_file import TaskHeader, check_task_file, read_task_file, write_task_file
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 
 class CheckpointStore:
-    """The checkpoints in a folder, which is made when something is written.
+    """The checkpoints in a folder, which is made when something is written, or below an address.
 
     Any number of processes may write tasks' files at once. One, the topology master, completes epochs and removes old ones.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._tasks, self._epochs = folder / TASKS, folder / EPOCHS
-        self._leaders = Leaders(folder)
+    def __init__(self, place: Place | ObjectStore) -> None:
+        self.objects = open_store(place) if isinstance(place, Place) else place
+        self.folder = self.objects.place
+        self._leaders = Leaders(self.objects)
 
     @property
     def is_there(self) -> bool:
         """Whether anything has been written here."""
-        return any(path.exists() for path in (self.folder / NOTE, self._epochs, self._tasks))
+        return any(map(self.objects.holds, (NOTE, EPOCHS, TASKS)))
 
     def claim(self, topology: str, topology_id: str) -> None:
         """Have the folder belong to a topology, from its first start on. The id is the topology's own, the same at each start.
@@ -51,12 +55,14 @@ class CheckpointStore:
             StateError: it belongs to another topology.
             OSError: it cannot be written.
         """
-        is_first = not (self.folder / NOTE).exists()
+        is_first = not self.objects.sizes([NOTE])
+        if is_first:
+            self.objects.check_first_wins()
         owner = self.owner() or Owner(new_folder_id())
         if owner.is_free_for(topology):
             claimed = replace(owner, topology=topology, topology_id=topology_id)
-            write_owner(self.folder, claimed, is_first=is_first)
-            owner = find_owner(self.folder) or owner
+            write_owner(self.objects, claimed, is_first=is_first)
+            owner = find_owner(self.objects) or owner
         refuse_other(self.folder, owner, topology, topology_id)
 
     def take_over(self, leadership: int) -> int:
@@ -88,11 +94,11 @@ class CheckpointStore:
             OSError: the folder cannot be read.
         """
         with contextlib.suppress(StateError):
-            if (owner := find_owner(self.folder)) is not None:
+            if (owner := find_owner(self.objects)) is not None:
                 return owner
         for epoch in reversed(self.epochs()):
             with contextlib.suppress(StateError):
-                manifest, folder = read_manifest(self._manifest_path(epoch), epoch)
+                manifest, folder = read_manifest(self.objects, epoch)
                 return Owner(folder, manifest.topology)
         return None
 
@@ -103,10 +109,10 @@ class CheckpointStore:
             OSError: it cannot be written; then nothing of it is there.
         """
         owner = self.owner()
-        with FreshFile(self._tasks, epoch) as file:
+        with self.objects.fresh(TASKS, epoch) as file:
             digest = write_task_file(file, owner.topology if owner else "", epoch, snapshot)
             name = task_file_name(epoch, snapshot.component, snapshot.index, digest)
-            file.keep(self.folder / name)
+            file.keep(name)
         return TaskFile(name, file.size, digest)
 
     def read_task(self, files: TaskFiles) -> list[TaskSnapshot]:
@@ -115,7 +121,7 @@ class CheckpointStore:
         Raises:
             StateError: a file is missing, torn, damaged, or foreign: of another task, epoch, topology or version.
         """
-        read = [read_task_file(self.folder / file.name, file) for file in files.files]
+        read = [read_task_file(self.objects, file) for file in files.files]
         self._check_chain(files, [header for header, _ in read])
         return [snapshot for _, snapshot in read]
 
@@ -125,9 +131,9 @@ class CheckpointStore:
         Raises:
             StateError: as for `read_task`.
         """
-        header = check_task_file(self.folder / files.files[-1].name, files.files[-1])
+        header = check_task_file(self.objects, files.files[-1])
         if header.task != str(files):
-            raise StateError(f"{self.folder / files.files[-1].name} holds {header}, and is needed for {files}")
+            raise StateError(f"{self.objects.where(files.files[-1].name)} holds {header}, and is needed for {files}")
         return header
 
     def complete(self, manifest: Manifest) -> None:
@@ -143,14 +149,14 @@ class CheckpointStore:
         if problem := self.find_missing(manifest):
             raise StateError(f"epoch {manifest.epoch} cannot be complete: {problem}")
         self._refuse_other_manifest(manifest)
-        path = self._manifest_path(manifest.epoch)
-        is_first = not path.exists()
-        with FreshFile(self._epochs, manifest.epoch) as file:
+        name = manifest_name(manifest.epoch)
+        is_first = not self.objects.sizes([name])
+        with self.objects.fresh(EPOCHS, manifest.epoch) as file:
             file.write(manifest_bytes(manifest, owner.folder))
             if is_first:
-                file.keep_if_first(path)
+                file.keep_if_first(name)
             else:
-                file.keep(path)
+                file.keep(name)
         self._refuse_other_manifest(manifest)
 
     def epochs(self) -> list[int]:
@@ -159,7 +165,7 @@ class CheckpointStore:
         Raises:
             OSError: the folder cannot be read.
         """
-        return sorted(epoch for name in _names(self._epochs) if (epoch := epoch_of(name)) is not None)
+        return sorted(epoch for name in self.objects.list(EPOCHS) if (epoch := epoch_of(name)) is not None)
 
     def manifest(self, epoch: int) -> Manifest:
         """What an epoch consists of.
@@ -174,13 +180,14 @@ class CheckpointStore:
         return manifest
 
     def _read_manifest(self, epoch: int) -> Manifest:
-        path = self._manifest_path(epoch)
-        if not path.exists():
-            raise StateError(f"{self.folder} holds no epoch {epoch}")
-        manifest, folder = read_manifest(path, epoch)
+        try:
+            manifest, folder = read_manifest(self.objects, epoch)
+        except MissingFile:
+            raise StateError(f"{self.folder} holds no epoch {epoch}") from None
         owner = self.owner()
         if owner is not None and owner.folder != folder:
-            raise StateError(f"{path} is of another folder, of topology '{manifest.topology}'")
+            where = self.objects.where(manifest_name(epoch))
+            raise StateError(f"{where} is of another folder, of topology '{manifest.topology}'")
         return manifest
 
     def newest(self, before: int | None = None, revision: int | None = None) -> tuple[Manifest | None, list[str]]:
@@ -218,13 +225,12 @@ class CheckpointStore:
 
     def find_missing(self, manifest: Manifest) -> str:
         """Which file of an epoch is not there, or not in its size; empty if all are. Nothing is read."""
+        sizes = self.objects.sizes([file.name for file in manifest.files])
         for file in manifest.files:
-            try:
-                size = (self.folder / file.name).stat().st_size
-            except FileNotFoundError:
-                return f"{self.folder / file.name} is missing"
+            if (size := sizes.get(file.name)) is None:
+                return f"{self.objects.where(file.name)} is missing"
             if size != file.size:
-                return f"{self.folder / file.name} has {size:,} bytes, not {file.size:,}"
+                return f"{self.objects.where(file.name)} has {size:,} bytes, not {file.size:,}"
         return ""
 
     def remove_later(self, revision: int) -> None:
@@ -237,8 +243,8 @@ class CheckpointStore:
         for epoch in self.epochs():
             with contextlib.suppress(StateError):
                 if self.manifest(epoch).revision > revision:
-                    later.append(f"{EPOCHS}/{epoch_name(epoch)}")
-        self._remove(later)
+                    later.append(manifest_name(epoch))
+        self.objects.delete(later)
 
     def prune(self, keep: int) -> list[str]:
         """Remove all but the newest epochs, and what no kept epoch needs; the names of what was removed.
@@ -254,27 +260,24 @@ class CheckpointStore:
         if not kept:
             return []
         newest, oldest = kept[0].epoch, kept[-1].epoch
-        removed = [f"{EPOCHS}/{epoch_name(epoch)}" for epoch in self.epochs() if epoch < oldest]
-        self._remove(removed)
+        removed = [manifest_name(epoch) for epoch in self.epochs() if epoch < oldest]
+        self.objects.delete(removed)
         needed = {file.name for manifest in kept for file in manifest.files}
         files = [name for name in self._removable(newest) if name not in needed]
-        self._remove(files)
+        self.objects.delete(files)
         return removed + files
 
     def _begin(self) -> Owner:
         """Give the folder an id, if its note is not there or says nothing."""
         fresh = Owner(new_folder_id())
-        write_owner(self.folder, fresh, is_first=not (self.folder / NOTE).exists())
-        return find_owner(self.folder) or fresh
-
-    def _manifest_path(self, epoch: int) -> Path:
-        return self._epochs / epoch_name(epoch)
+        write_owner(self.objects, fresh, is_first=not self.objects.sizes([NOTE]))
+        return find_owner(self.objects) or fresh
 
     def _verify_task(self, task: TaskFiles) -> Iterator[str]:
         headers = []
         for file in task.files:
             try:
-                headers.append(check_task_file(self.folder / file.name, file))
+                headers.append(check_task_file(self.objects, file))
             except StateError as error:
                 yield str(error)
         if len(headers) == len(task.files):
@@ -289,13 +292,13 @@ class CheckpointStore:
             raise StateError(f"there is no file of task {task}")
         for file, header in zip(task.files, headers, strict=True):
             if header.task != str(task):
-                raise StateError(f"{self.folder / file.name} holds {header}, and is needed for {task}")
+                raise StateError(f"{self.objects.where(file.name)} holds {header}, and is needed for {task}")
         if not all(operator.whole for operator in headers[0].operators):
-            raise StateError(f"{self.folder / task.files[0].name} holds changes only, and no file before it")
+            raise StateError(f"{self.objects.where(task.files[0].name)} holds changes only, and no file before it")
         for file, (before, after) in zip(task.files[1:], pairwise(headers), strict=True):
             if not after.follows(before):
                 raise StateError(
-                    f"{self.folder / file.name} does not follow on the file before, of epoch {before.epoch}"
+                    f"{self.objects.where(file.name)} does not follow on the file before, of epoch {before.epoch}"
                 )
 
     def _refuse_other_manifest(self, manifest: Manifest) -> None:
@@ -327,26 +330,12 @@ class CheckpointStore:
 
     def _removable(self, newest: int) -> Iterator[str]:
         """Files of tasks, and of writers that died, of epochs up to the newest complete one."""
-        for name in _names(self._tasks):
+        for name in self.objects.list(TASKS):
             epoch = epoch_of_task_file(f"{TASKS}/{name}")
             if epoch is not None and epoch <= newest:
                 yield f"{TASKS}/{name}"
         for folder in ("", TASKS, EPOCHS):
-            for name in _names(self.folder / folder):
+            for name in self.objects.list(folder):
                 epoch = epoch_of_partial(name)
                 if epoch is not None and epoch <= newest:
-                    yield os.path.join(folder, name)
-
-    def _remove(self, names: list[str]) -> None:
-        """Remove files; on disk when this returns."""
-        for name in names:
-            (self.folder / name).unlink(missing_ok=True)
-        for folder in {os.path.dirname(name) for name in names}:
-            sync(self.folder / folder)
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return []
+                    yield f"{folder}/{name}" if folder else name

@@ -9,11 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
@@ -21,8 +17,8 @@ import pyarrow as pa
 import xxhash
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.fresh_file import FreshFile
 from ouzel.runtime.checkpoints.manifest import TaskFile
+from ouzel.runtime.checkpoints.objects import FreshObject, ObjectStore
 from ouzel.runtime.checkpoints.sealed import unreadable_file
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot
@@ -79,7 +75,7 @@ class TaskHeader:
         return f"{self.task} of topology '{self.topology}' in epoch {self.epoch}"
 
 
-def write_task_file(file: FreshFile, topology: str, epoch: int, snapshot: TaskSnapshot) -> str:
+def write_task_file(file: FreshObject, topology: str, epoch: int, snapshot: TaskSnapshot) -> str:
     """Write a task's snapshot; the digest of the content.
 
     Raises:
@@ -97,73 +93,76 @@ def write_task_file(file: FreshFile, topology: str, epoch: int, snapshot: TaskSn
     return digest.hex()
 
 
-def read_task_file(path: Path, told: TaskFile) -> tuple[TaskHeader, TaskSnapshot]:
+def read_task_file(store: ObjectStore, told: TaskFile) -> tuple[TaskHeader, TaskSnapshot]:
     """What a task kept.
 
     Raises:
         StateError: the file is missing, torn, damaged, of another version, or not the one that is told of.
     """
-    with _opened(path, told) as file:
-        data = file.read(told.size)
+    where = store.where(told.name)
+    try:
+        data = store.get(told.name)
+    except OSError as error:
+        raise unreadable_file(where, error) from None
+    _check_size(where, told, len(data))
     content = io.BytesIO(data)  # shares the bytes
-    header = _check(path, told, content)
+    header = _check(where, told, content)
     try:
         return header, _snapshot(header, memoryview(data)[content.tell() : -_DIGEST_BYTES])
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise StateError(f"{path} holds frames that cannot be read: {error}") from error
+        raise StateError(f"{where} holds frames that cannot be read: {error}") from error
 
 
-def check_task_file(path: Path, told: TaskFile) -> TaskHeader:
+def check_task_file(store: ObjectStore, told: TaskFile) -> TaskHeader:
     """What a task's file says of itself, once all its bytes are known to be those that were written; they are not kept.
 
     Raises:
         StateError: as for `read_task_file`.
     """
-    with _opened(path, told) as file:
-        return _check(path, told, file)
-
-
-@contextmanager
-def _opened(path: Path, told: TaskFile) -> Iterator[BinaryIO]:
+    where = store.where(told.name)
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size != told.size:
-                torn = "is torn" if size < told.size else "is damaged"
-                raise StateError(f"{path} {torn}: it has {size:,} bytes, not {told.size:,}")
-            yield file
+        with store.open(told.name) as file:
+            _check_size(where, told, file.seek(0, io.SEEK_END))
+            file.seek(0)
+            return _check(where, told, file)
     except OSError as error:
-        raise StateError(unreadable_file(path, error)) from None
+        raise unreadable_file(where, error) from None
 
 
-def _check(path: Path, told: TaskFile, file: BinaryIO) -> TaskHeader:
+def _check_size(where: str, told: TaskFile, size: int) -> None:
+    if size != told.size:
+        torn = "is torn" if size < told.size else "is damaged"
+        raise StateError(f"{where} {torn}: it has {size:,} bytes, not {told.size:,}")
+
+
+def _check(where: str, told: TaskFile, file: BinaryIO) -> TaskHeader:
     """Read all of the file; behind the header then."""
     found = xxhash.xxh3_128()
     for place in range(0, told.size - _DIGEST_BYTES, _PIECE_BYTES):
         found.update(file.read(min(_PIECE_BYTES, told.size - _DIGEST_BYTES - place)))
     own = file.read(_DIGEST_BYTES)
     if found.digest() != own:
-        raise StateError(f"{path} is damaged: its checksum is not that of its content")
+        raise StateError(f"{where} is damaged: its checksum is not that of its content")
     file.seek(0)
-    header = _read_header(path, file)
+    header = _read_header(where, file)
     if own.hex() != told.digest:
-        raise StateError(f"{path} is another file than the one that was written: it holds {header}")
+        raise StateError(f"{where} is another file than the one that was written: it holds {header}")
     return header
 
 
-def _read_header(path: Path, file: BinaryIO) -> TaskHeader:
+def _read_header(where: str, file: BinaryIO) -> TaskHeader:
     begin, version = file.readline().rstrip().rpartition(b" ")[::2]
     if begin != _BEGIN:
-        raise StateError(f"{path} is no file of a task's snapshot")
+        raise StateError(f"{where} is no file of a task's snapshot")
     if version != b"%d" % TASK_FILE_VERSION:
         told = f"version {version.decode(errors='replace')}; this version of Ouzel reads version {TASK_FILE_VERSION}"
-        raise StateError(f"{path} is of {told}")
+        raise StateError(f"{where} is of {told}")
     try:
         fields = json.loads(file.readline())
         operators = [OperatorHeader(**operator) for operator in fields.pop("operators")]
         return TaskHeader(**fields, operators=operators)
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise StateError(f"{path} has a header that cannot be read") from None
+        raise StateError(f"{where} has a header that cannot be read") from None
 
 
 def _header(topology: str, epoch: int, snapshot: TaskSnapshot) -> TaskHeader:

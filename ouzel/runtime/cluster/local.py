@@ -183,12 +183,17 @@ def claim_checkpoints(job: RunDescription) -> None:
 
     Raises:
         StateError: it holds epochs of another.
+        TopologyError: the store that it is in does not answer.
         OSError: it cannot be made.
     """
     if job.leaves_epochs:
+        from ouzel.runtime.checkpoints.objects import Unreachable
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
-        CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)
+        try:
+            CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)
+        except Unreachable as error:
+            raise TopologyError(f"no epochs can be kept in {job.checkpoints}: {error.strerror}") from error
 
 
 def check_start(packing: PackingPlan) -> Path:

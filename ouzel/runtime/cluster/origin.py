@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import StateError
 from ouzel.planner.former import Former
-from ouzel.runtime.checkpoints.fork import share_file
-from ouzel.runtime.checkpoints.fresh_file import make_folder
 from ouzel.runtime.checkpoints.manifest import BEFORE_FIRST, Manifest
-from ouzel.runtime.checkpoints.names import TASKS
 from ouzel.runtime.checkpoints.savepoint import NOTES, RESULTS, Savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state import open_state
@@ -36,7 +33,7 @@ class Origin:
     """A savepoint as the beginning of a run.
 
     Attributes:
-        savepoint: what it goes on from.
+        savepoint: what it goes on from, in a folder of this machine.
         formers: by component, what it goes on from.
         noted: by component, the former one that read the table which it reads on; empty if there is none.
         columns: of the result as they are called now; None if the result begins anew, or there is none.
@@ -87,11 +84,10 @@ class Origin:
         if store.epochs():
             raise StateError(
                 f"{store.folder} holds epochs already, and topology '{job.topology.name}' is to begin with that of "
-                f"{self.savepoint.folder}; write another 'checkpoint.path'"
+                f"{self.savepoint.place}; write another 'checkpoint.path'"
             )
-        make_folder(store.folder / TASKS)
         for name in {file.name for file in manifest.files}:
-            share_file(self.savepoint.folder / name, store.folder / name)
+            self.savepoint.store.objects.copy(name, store.objects)
         epoch, name = manifest.epoch, job.topology.name
         store.complete(Manifest(epoch, name, manifest.seed, manifest.made_us, manifest.tasks, BEFORE_FIRST))
 

@@ -16,6 +16,7 @@ from ouzel.runtime.cluster.state.fenced import check_leads, take_over
 from ouzel.runtime.process.epochs import generation_path, parse_generation, write_generation
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.leading import end_deposed, leader_path
+from ouzel.runtime.process.patience import when_reachable
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
 from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.wire import wire_pb2
@@ -69,11 +70,16 @@ class EpochKeeper:
     ) -> None:
         self._job, self._state, self._leadership, self._sleep = job, state, leadership, sleep
         self._store = store or CheckpointStore(job.checkpoints)
-        if job.leaves_epochs:
-            self._store.claim(job.topology.name, job.id)
 
     def take_over(self) -> tuple[Generation, int]:
-        """The generation that is stored, and the newest epoch that is kept: no earlier topology master changes them from now on."""
+        """The generation that is stored, and the newest epoch that is kept: no earlier topology master changes them from now on.
+
+        Raises:
+            StateError: the folder of epochs is another topology's.
+            OSError: it cannot be written, or the state manager is away.
+        """
+        if self._job.leaves_epochs:
+            self._store.claim(self._job.topology.name, self._job.id)
         kept = self._store.take_over(self._leadership)
         stored = take_over(self._state, generation_path(self._job.id), self._leadership)
         return parse_generation(stored), kept
@@ -130,7 +136,7 @@ class EpochKeeper:
         except (OSError, OuzelError) as error:
             master.on_epoch_lost(epoch, str(error))
             return
-        self._store.check_leads(self._leadership)
+        when_reachable(lambda: self._store.check_leads(self._leadership), "whether this topology master leads")
         master.on_epoch_kept(epoch)
         self._store.prune(KEPT)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
-from ouzel.runtime.process.patience import when_it_answers
+from ouzel.runtime.process.patience import when_it_answers, when_reachable
 from ouzel.runtime.protocol.cluster.epochs import Generation
 from ouzel.runtime.protocol.cluster.follower import EpochPart, LastRun
 
@@ -210,11 +210,16 @@ class TaskEpochs:
     def read_past(self) -> Sequence[TaskSnapshot]:
         """What its machine is made from.
 
+        Where the store of epochs does not answer, it is waited for.
+
         Raises:
             StateError: it cannot be read.
         """
         if not (epoch := self.part.restores):
             return ()
+        return when_reachable(self._read_epoch, f"epoch {self.generation.restore}")
+
+    def _read_epoch(self) -> Sequence[TaskSnapshot]:
         from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 
         manifest, name = self._store.manifest(epoch), self._task.component

@@ -31,6 +31,7 @@ import cloudpickle
 from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, StateError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.store_address import StoreAddress, is_address, parse_address
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.cluster.placement import Placement
 
@@ -46,6 +47,7 @@ _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
 KEY, PROGRAM = "key", "program"
 _DESCRIPTION = "topology"
+_CHECKPOINTS = "checkpoints"
 _loads = False
 
 
@@ -110,10 +112,18 @@ class RunDescription:
         return Placement(self.topology, self.packing)
 
     @property
-    def checkpoints(self) -> Path:
-        """The folder of its epochs."""
-        path = self.topology.settings.checkpoint_path
-        return self.directory / path if path else self.home / "checkpoints"
+    def checkpoints(self) -> Path | StoreAddress:
+        """The folder of its epochs, or what stands for one."""
+        settings = self.topology.settings
+        path = settings.checkpoint_path
+        if is_address(path):
+            return parse_address(path, settings.checkpoint_endpoint)
+        return self.directory / path if path else self.home / _CHECKPOINTS
+
+    @property
+    def local_checkpoints(self) -> Path:
+        """A folder of this machine for what belongs to its epochs and is appended to: no store of objects can do that."""
+        return place if isinstance(place := self.checkpoints, Path) else self.home / _CHECKPOINTS
 
     def container(self, number: int) -> Path:
         """The directory of one container."""

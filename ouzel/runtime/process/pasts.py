@@ -142,7 +142,7 @@ class Pasts:
             FoundInFiles(job.home),
             restored,
             self.epochs is not None and self.epochs.part.generation.restore > 0,
-            job.checkpoints / STAGED,
+            job.local_checkpoints / STAGED,
             job.leaves_epochs,
             self.epochs is not None and self.epochs.part.is_at_beginning,
         )

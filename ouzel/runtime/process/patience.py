@@ -8,6 +8,8 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TypeVar
 
+from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.objects import Unreachable
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life
@@ -44,14 +46,24 @@ def when_it_answers(work: Callable[[], T], what: str, sleep: Callable[[float], o
 
     Raises:
         Deposed: it answers that another topology master leads.
+        StateError: a folder of epochs answers that it is another topology's.
     """
+    return _patiently(work, what, Exception)
+
+
+def when_reachable(work: Callable[[], T], what: str) -> T:
+    """What `work` gives, or raises, as soon as the store of epochs answers; why it does not is said once."""
+    return _patiently(work, what, Unreachable)
+
+
+def _patiently(work: Callable[[], T], what: str, passing: type[Exception]) -> T:
     told = ""
     while True:
         try:
             return work()
-        except Deposed:
+        except (Deposed, StateError):
             raise
-        except Exception as error:  # of the disk, or of the state manager's client
+        except passing as error:  # of the disk, or of a client of the state manager or the store
             if str(error) != told:
                 told = str(error)
                 print(f"{what} is tried again: {error}", file=sys.stderr)

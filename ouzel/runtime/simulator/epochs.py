@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from ouzel.planner.former import Former
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.checkpoints.fresh_file import FreshFile
+from ouzel.runtime.checkpoints.folder_store import FolderStore
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.task_file import TaskHeader, read_task_file, write_task_file
@@ -116,8 +116,8 @@ class Epochs:
 def sent_as_file(epoch: int, snapshot: TaskSnapshot) -> TaskSnapshot:
     """The snapshot as it comes back from the file that is written of it."""
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "snapshot"
-        with FreshFile(path.parent, epoch) as file:
+        store = FolderStore(Path(folder))
+        with store.fresh("", epoch) as file:
             digest = write_task_file(file, "simulated", epoch, snapshot)
-            file.keep(path)
-        return read_task_file(path, TaskFile(path.name, file.size, digest))[1]
+            file.keep("snapshot")
+        return read_task_file(store, TaskFile("snapshot", file.size, digest))[1]

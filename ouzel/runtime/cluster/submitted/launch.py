@@ -17,8 +17,11 @@ from ouzel.errors import NotSupported, OuzelError, QueryError, SubmissionError, 
 from ouzel.planner.epochs import check_path
 from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.settings import Settings
+from ouzel.planner.store_address import VARIABLES, is_address
 from ouzel.planner.topology import Topology
 from ouzel.runtime import warm
+from ouzel.runtime.checkpoints.objects import Unreachable
 from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
@@ -61,7 +64,7 @@ def submit_topology(
             folder.save(
                 origin.describe(job) if origin else job, find_modules(topology), about, describe_tables(topology)
             )
-            variables = find_variables(folder)
+            variables = find_variables(folder, topology.settings)
             run = _begin_at(origin, folder, name) if origin else ""
             record = registry.put(Submitted(name, run, 0, Condition.RUNNING, 0, goes_on, variables=variables))
             return registry, _start(registry, record)
@@ -187,8 +190,8 @@ def has_resuming_source(topology: Topology) -> bool:
     return any(reads_of(scan.connector, scan.table).resumes(dict(scan.options)) for scan in scans)
 
 
-def find_variables(folder: TopologyFolder, revision: int = 0) -> tuple[str, ...]:
-    """The environment variables that the program's secrets are in.
+def find_variables(folder: TopologyFolder, settings: Settings, revision: int = 0) -> tuple[str, ...]:
+    """The environment variables that the program's secrets are in, and those of a store of epochs that are set now.
 
     Raises:
         QueryError: one of them stood in the query itself, and in the environment of this process alone.
@@ -201,10 +204,14 @@ def find_variables(folder: TopologyFolder, revision: int = 0) -> tuple[str, ...]
             "a secret stands in the query, and a start after this one would not have it",
             instead="write '${env:NAME}', and put it into the environment of each start",
         )
+    if is_address(settings.checkpoint_path):
+        variables.update(name for name in VARIABLES if name in os.environ)
     return tuple(sorted(variables))
 
 
 def _no_room(folder: TopologyFolder, error: OSError) -> OuzelError:
+    if isinstance(error, Unreachable):
+        return TopologyError(f"{error.filename} cannot be read or written: {error.strerror}")
     return TopologyError(
         f"the topology cannot be kept in {folder.path}: {error.strerror}; make room there, or set OUZEL_HOME"
     )

@@ -39,7 +39,7 @@ def read_program(savepoint: Savepoint, home: Path) -> Topology:
         read_signed(savepoint.folder, PROGRAM, home)
     except TopologyError as error:
         raise StateError(
-            f"the program in savepoint {savepoint.folder} was not written below this OUZEL_HOME, {home}, and is not read: it could run "
+            f"the program in savepoint {savepoint.place} was not written below this OUZEL_HOME, {home}, and is not read: it could run "
             f"anything; if you trust who made it, copy the file `{KEY}` of his OUZEL_HOME to {home / KEY}"
         ) from error
     return load_program(savepoint.folder, keys=home)

@@ -7,6 +7,7 @@ from pathlib import Path
 from ouzel.errors import StateError, SubmissionError, TopologyError
 from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
+from ouzel.runtime.checkpoints.objects import Place
 from ouzel.runtime.checkpoints.savepoint import NOTES, RESULTS, Savepoint, check_is_free, write_savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.origin import RESULTS_TASK, save_notes
@@ -19,8 +20,8 @@ from ouzel.runtime.process.saved_results import results_at, write_results
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted, Verb
 
 
-def stop_with_savepoint(registry: Registry, name: str, folder: Path) -> Savepoint:
-    """Stop a topology with a last epoch, and copy that into a folder; of one that is stopped its newest epoch is copied.
+def stop_with_savepoint(registry: Registry, name: str, place: Place) -> Savepoint:
+    """Stop a topology with a last epoch, and copy that to a place; of one that is stopped its newest epoch is copied.
 
     Raises:
         SubmissionError: it cannot be stopped so, and is as it was.
@@ -28,14 +29,14 @@ def stop_with_savepoint(registry: Registry, name: str, folder: Path) -> Savepoin
     """
     with registry.changing(Verb.SAVEPOINT, name) as record:
         assert record is not None
-        check_is_free(folder)
+        check_is_free(place)
         job = registry.folder(name).load(record.run)
         check_can_be_saved(load_program(registry.folder(name).run(record.run), job.revision))
         store = CheckpointStore(registry.folder(name).find_checkpoints(job.id))
         try:
             if registry.condition(record) is not Condition.STOPPED:
                 _stop(registry, record, store)
-            return _save(registry, record, store, folder)
+            return _save(registry, record, store, place)
         except (StateError, TopologyError, OSError) as error:
             why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
             raise TopologyError(
@@ -75,7 +76,7 @@ def _stop(registry: Registry, record: Submitted, store: CheckpointStore) -> None
     check_last_epoch(status, max(store.epochs(), default=0), kept)
 
 
-def _save(registry: Registry, record: Submitted, store: CheckpointStore, folder: Path) -> Savepoint:
+def _save(registry: Registry, record: Submitted, store: CheckpointStore, place: Place) -> Savepoint:
     """Make the savepoint of a topology that does not run.
 
     Raises:
@@ -98,4 +99,4 @@ def _save(registry: Registry, record: Submitted, store: CheckpointStore, folder:
             write_results(fresh / RESULTS / RESULTS_TASK, rows)
         return tuple(columns)
 
-    return write_savepoint(folder, store, epoch, job.directory, add)
+    return write_savepoint(place, store, epoch, job.directory, add)

@@ -149,7 +149,7 @@ class _Update:
         )
         try:
             self._folder.save_revision(self._next, find_modules(topology), following.about, describe_tables(topology))
-            self._variables = find_variables(self._folder, self._next.revision)
+            self._variables = find_variables(self._folder, topology.settings, self._next.revision)
             decision = find_missing_secrets(replace(self._record, variables=self._variables), os.environ)
             if isinstance(decision, RefuseCommand):
                 raise SubmissionError(decision.reason)
