@@ -105,15 +105,23 @@ def _load_text(
     connectors, pairs = connector_traits(directory), tuple(pairs)
     text, told = with_definitions(text, connectors)
     script = hide_secrets(parse_script(text, with_own(functions)), connectors, _keep)
-    program = bind_script(script, connectors, settings=pairs)
-    for note in (*told, *program.notes):
-        warnings.warn(note, QueryWarning, stacklevel=3)
+    try:
+        program = bind_script(script, connectors, settings=pairs)
+    except QueryError:
+        _warn((*told, *script.source.notes()))  # a column that was found otherwise than meant may be why
+        raise
+    _warn((*told, *program.notes))
     settings = _settings(program, pairs)
     filters = frozenset(key for key, connector in connectors.items() if connector.filters)
     program = _plan(program, settings, directory, filters)
     topology = _topology(program, settings, settings.query_name or re.sub(r"\W+", "_", name) or "query", filters)
     packing = pack(topology) if program.sinks else PackingPlan(())
     return Job(program.text_to_run_again, directory, program, topology, packing)
+
+
+def _warn(notes: Iterable[str]) -> None:
+    for note in notes:
+        warnings.warn(note, QueryWarning, stacklevel=4)
 
 
 def _settings(program: Program, pairs: tuple[tuple[str, str], ...]) -> Settings:

@@ -94,6 +94,11 @@ class Stream(Runnable[T_co]):
         """The records of all; `a + b` says the same."""
         parts = [self, *others]
         for other in others:
+            if not isinstance(other, Stream):
+                raise QueryError(
+                    f"a stream is merged with a stream, and {other!r} is none",
+                    instead="to compute something of each record write stream.map(function)",
+                )
             if [one.type for one in other.record.columns] != [one.type for one in self.record.columns]:
                 raise QueryError(
                     f"a stream of {self.record} cannot be merged with one of {other.record}",

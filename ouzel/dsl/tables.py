@@ -21,6 +21,7 @@ from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_
 from ouzel.compiler.sql.statements.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
+from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
 from ouzel.dsl.advice import check_records
 from ouzel.dsl.functions import users_line
@@ -210,9 +211,13 @@ class Source(metaclass=_Readable):
         given = tuple(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
+            why = why_no_hint(given)
+            is_mixed = why is not None and why.startswith("no column holds both")
             raise QueryError(
-                why_no_hint(given) or "the records do not show what type they are",
-                instead="write Source.of(records, tuple[str, int])",
+                why or "the records do not show what type they are",
+                instead="make all of one type, as by str(record)"
+                if is_mixed
+                else "write Source.of(records, tuple[str, int])",
             )
         return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
 
@@ -231,6 +236,10 @@ def _check_known(connector: str, what: str) -> str:
     if connector not in connector_traits():
         near = difflib.get_close_matches(connector, list(connector_traits()), 1)
         advice = f"did you mean {what}.{near[0]}?" if near else f"there are {', '.join(connector_traits())}"
+        if connector in FORMATS:
+            raise QueryError(
+                f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
+            )
         raise QueryError(f"there is no connector '{connector}'", instead=advice)
     return connector
 

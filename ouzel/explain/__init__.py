@@ -32,6 +32,13 @@ _ALIASES = {
 }
 
 
+class Explanation(str):
+    """A text that a notebook and Python's prompt show as lines, where they show another text as a literal."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def explain(
     program: Program,
     topology: Topology,
@@ -63,7 +70,7 @@ def explain(
     for detail in select_details(details):
         _print(console, list(shown[detail]()))
     written: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in written.splitlines()).strip("\n") + "\n"
+    return Explanation("\n".join(line.rstrip() for line in written.splitlines()).strip("\n") + "\n")
 
 
 def explain_json(

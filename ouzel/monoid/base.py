@@ -15,6 +15,7 @@ from ouzel.compiler.functions.aggregates import (
 )
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import DataType
+from ouzel.errors import QueryError
 
 V = TypeVar("V", contravariant=True)
 T = TypeVar("T")
@@ -103,4 +104,8 @@ class OfRegistry(Monoid[V, T, R]):
         return function
 
     def signature(self, value_type: DataType) -> AggregateSignature:
-        return resolve_aggregate(self.sql, value_type)
+        try:
+            return resolve_aggregate(self.sql, value_type)
+        except QueryError as error:
+            error.instead = "map each value to one before, or take another monoid"
+            raise

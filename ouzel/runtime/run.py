@@ -156,10 +156,14 @@ class RowIteration:
                 yield row
         self._check_ended()
 
+    def __repr__(self) -> str:
+        status = self._as_handle.status()
+        counts = f"{status.rows_in:,} rows in, {status.rows_acked:,} acked"
+        return f"<run: {', '.join(filter(None, (status.state.value, counts, status.reason)))}>"
+
     def _repr_html_(self) -> str:
         """How the run stands, for a notebook."""
-        status = self._as_handle.status()
-        return f"<pre>{status.state.value}: {status.rows_in:,} rows in, {status.rows_acked:,} acked {escape(status.reason)}</pre>"
+        return f"<pre>{escape(repr(self)[1:-1])}</pre>"
 
     def _rows_that_came(self) -> Iterator[dict[str, Any]]:
         from ouzel.connectors.formats.far_times import python_rows

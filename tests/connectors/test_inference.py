@@ -191,6 +191,25 @@ def test_a_word_for_null_is_told_of(folder: Path) -> None:
         planned("SELECT * FROM 'na.csv'", folder)
 
 
+def test_a_value_among_others_of_a_type_is_told_of_with_its_line(folder: Path) -> None:
+    rows = [f'{n},"a\n{n}"' for n in range(3_000)]
+    rows[1_201] = 'zwölf,"x"'
+    (folder / "dirty.csv").write_text("\n".join(["a,b", *rows, ""]))
+    said = "1 of 3,000 values of a is no BIGINT, and it is VARCHAR for that: line 2,404 of .*: 'zwölf'; write 'csv.null' = 'zwölf'"
+    with pytest.warns(UserWarning, match=said), pytest.raises(QueryError, match="SUM takes a number, not VARCHAR"):
+        planned("SELECT SUM(a) AS s FROM 'dirty.csv'", folder)
+    job = planned("SELECT COUNT(*) AS n, SUM(a) AS s FROM read_csv('dirty.csv', bad_record => 'skip')", folder)
+    assert entry.table(job, "memory").rows() == [(2_999, sum(range(3_000)) - 1_201)]
+
+
+def test_what_is_text_is_not_held_against_numbers(folder: Path, recwarn: pytest.WarningsRecorder) -> None:
+    (folder / "zip.csv").write_text(
+        "zip,few,many\n" + "".join(f"{10_000 + n},{n},x{n % 9}\n" for n in range(99)) + "02134,,7\n"
+    )
+    assert str(scan(planned("SELECT * FROM 'zip.csv'", folder)).schema) == "zip VARCHAR, few BIGINT, many VARCHAR"
+    assert not recwarn.list
+
+
 def test_numbers_in_a_header_are_told_of(folder: Path, recwarn: pytest.WarningsRecorder) -> None:
     (folder / "rows.csv").write_text("1,a,nan\n2,b,x\n")
     told = "the first line names the columns, 1 among them; if it is a row, say so: 'csv.header' = 'false'"

@@ -202,7 +202,7 @@ def later() -> Stream[int]:
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
         (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
         (lambda: Source.of(LINES).map_values(len), "map_values needs pairs of a key and a value, and these records are str"),
-        (lambda: words().sum_by_key(monoid.Sum()).swap().sum_by_key(monoid.Sum()), "SUM takes a number, not VARCHAR"),
+        (lambda: words().sum_by_key(monoid.Sum()).swap().sum_by_key(monoid.Sum()), "map each value to one before, or take another"),
         (lambda: words().merge(Source.of(LINES)), "a stream of tuple[str, int] cannot be merged with one of str"),
         (lambda: words().filter(col("word") == "a"), "there is no column word; there are key, value"),
         (lambda: words().filter(col("value") + 1).job(), "a filter needs a condition"),
@@ -215,7 +215,9 @@ def later() -> Stream[int]:
         (lambda: words().name("pairs").job(options={"pars": StepOptions(2)}), "options for 'pars', and nothing has this name; did you "
          "mean 'pairs'?"),
         (lambda: words().sql("SELECT nokey FROM this"), "there is no column nokey"),
-        (lambda: Source.of([1, "a"]), "no column holds both int and str; write Source.of"),
+        (lambda: Source.of([1, "a"]), "no column holds both int and str; make all of one type, as by str(record)"),
+        (lambda: Source.of([1]) + 1, "a stream is merged with a stream, and 1 is none; to compute something of each"),  # type: ignore[operator]
+        (lambda: Source.csv("x.csv"), "csv is a format, and no connector; write Source.file('path', format"),
         (lambda: Source.of(LINES).map(lambda line: set(line)), "no column holds values of the type set"),
         (lambda: words().sum_by_key(monoid.Sum), "sum_by_key adds up by a monoid, and Sum is none; write monoid.Sum()"),  # type: ignore[arg-type]
         (lambda: words().sum_by_key(Store.memory("x"), monoid.Sum()), "and the store 'x' is none; write a monoid first"),  # type: ignore[arg-type]

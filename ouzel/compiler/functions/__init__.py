@@ -25,10 +25,11 @@ def families() -> dict[str, tuple[Function, ...]]:
         search,
         string,
         temporal,
+        zones,
     )
 
     numbers, texts = (arithmetic, comparison, logic, conditional, mathematics), (string, search, hashing, json_path)
-    modules = (*numbers, *texts, temporal, formats, collection, array_sets)
+    modules = (*numbers, *texts, temporal, zones, formats, collection, array_sets)
     return {module.__name__.rsplit(".", 1)[1]: module.FUNCTIONS for module in modules}
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
+from ouzel.connectors.file.strays import Strays, TextSample, find_strays
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column, sql_name
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
@@ -34,7 +35,7 @@ FIRST_BYTES = 1 << 12
 _DELIMITERS = ";\t|"
 """What may stand between the fields of a file that has no comma in its header."""
 
-_NO_VALUES = ("NA", "N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
+_NO_VALUES = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
 """Texts that may mean NULL in a column of numbers."""
 
 _LEADING_ZERO = r"^[+-]?0[0-9]"
@@ -95,25 +96,42 @@ def _of_raw(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
 def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
     check_signs(options)
     found: dict[str, str] = {}
-    frames: list[pl.DataFrame] = []
+    samples: list[TextSample] = []
     for path, data in _samples(paths):
-        if not frames:
+        if not samples:
             found = _dialect_options(path, data, options)
-        records = _csv_records(data, Dialect({**options, **found}))
-        frames.append(_texts(path, records, {**options, **found}))
-    if not frames:
+        records, lines = _csv_records(data, Dialect({**options, **found}))
+        samples.append(_texts(path, records, lines, {**options, **found}))
+    if not samples:
         raise ConnectorError(f"{paths[0]} is empty, so it says no columns; declare them")
-    sample = pl.concat(frames, how="diagonal")
+    sample = pl.concat([each.texts for each in samples], how="diagonal")
     kinds = {column.name: _kind_of_text(column) for column in sample}
-    told = (*_doubts(sample.columns, options), *_advice(sample, kinds, {**options, **found}))
-    return FoundColumns(_arrow(kinds), found, told)
+    words = _words_for_null(sample, kinds, {**options, **found})
+    told = [*_doubts(sample.columns, options), *(_advice(word, names) for word, names in words.items())]
+    for strays in _strays(samples, kinds):
+        if options.get("bad.record", "fail") != "fail":  # what is no value of the type is left out, and told of
+            kinds[strays.name] = strays.kind
+        elif not any(strays.name in names for names in words.values()):
+            told.append(f"{strays}; {_way_out(strays)}")
+    return FoundColumns(_arrow(kinds), found, tuple(told))
+
+
+def _strays(samples: Sequence[TextSample], kinds: Mapping[str, pl.DataType]) -> Iterator[Strays]:
+    for name, kind in kinds.items():
+        if isinstance(kind, pl.String) and (found := find_strays(name, samples, _NOT_NULL_FIRST, _misfits_of)):
+            yield found
+
+
+def _way_out(strays: Strays) -> str:
+    null = f"'csv.null' = '{strays.value}' if it stands for NULL, or " if strays.count == 1 else ""
+    return f"write {null}'bad.record' = 'skip' to leave out what is no {sql_name(strays.kind)}"
 
 
 def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
     """The options that the first line decides: the delimiter, and names for fields without a header."""
     found: dict[str, str] = {}
     dialect = Dialect(options)
-    first = _csv_records(data, dialect)[0]
+    first = _csv_records(data, dialect)[0][0]
     if "csv.delimiter" not in options and len(_first_fields(path, dialect, first)) == 1:
         others = {sign: Dialect({**options, "csv.delimiter": sign}) for sign in _DELIMITERS}
         counts = {sign: len(_first_fields(path, other, first)) for sign, other in others.items()}
@@ -138,15 +156,16 @@ def _first_fields(path: str, dialect: Dialect, record: bytes) -> list[str]:
         raise ConnectorError(f"the first line of {path} cannot be read: {error}") from None
 
 
-def _texts(path: str, records: Records, options: Mapping[str, str]) -> pl.DataFrame:
+def _texts(path: str, records: Records, lines: np.ndarray, options: Mapping[str, str]) -> TextSample:
     """The fields as text, without those records that are none, by the names that the file has for them."""
     dialect = Dialect(options)
     names = dialect.columns or _first_fields(path, dialect, records[0])
     decoder = CsvDecoder(options, dict.fromkeys(names, pl.String()), frozenset())
     if dialect.header:
         decoder.name_fields(records[0], path)
-        records = records.pick(range(1, len(records)))
-    return decoder.decode(records).frame
+        records, lines = records.pick(range(1, len(records))), lines[1:]
+    texts = decoder.decode(records).frame
+    return TextSample(path, texts, lines if texts.height == len(lines) else None)
 
 
 def _kind_of_text(column: pl.Series) -> pl.DataType:
@@ -159,11 +178,17 @@ def _kind_of_text(column: pl.Series) -> pl.DataType:
 
 
 def _are_values(texts: pl.Series, kind: pl.DataType) -> bool:
-    if isinstance(kind, (pl.Int64, pl.Float64)) and texts.str.contains(_LEADING_ZERO).any():
-        return False
-    if isinstance(kind, pl.Datetime) and kind.time_zone and not texts.str.contains(_ZONE).all():
-        return False
-    return not parse_column(kind)(texts).null_count()
+    return not _misfits_of(texts, kind).any()
+
+
+def _misfits_of(texts: pl.Series, kind: pl.DataType) -> pl.Series:
+    """Which texts are no values of a type."""
+    wrong = parse_column(kind)(texts).is_null()
+    if isinstance(kind, (pl.Int64, pl.Float64)):
+        return wrong | texts.str.contains(_LEADING_ZERO)
+    if isinstance(kind, pl.Datetime) and kind.time_zone:
+        return wrong | ~texts.str.contains(_ZONE)
+    return wrong
 
 
 def _doubts(names: Sequence[str], options: Mapping[str, str]) -> Iterator[str]:
@@ -182,21 +207,22 @@ def _is_number(name: str) -> bool:
     return not name.strip().isalpha()  # nan, inf
 
 
-def _advice(sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Mapping[str, str]) -> Iterator[str]:
-    """Columns that are text for one word only, which may stand for NULL."""
-    if options.get("csv.null"):
-        return
-    for word in _NO_VALUES:
-        held = [
-            column.name
-            for column in sample
-            if isinstance(kinds[column.name], pl.String)
-            and (column == word).any()
-            and not isinstance(_kind_of_text(column.filter(column != word)), pl.String)
-        ]
-        if held:
-            shown = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
-            yield f"'{word}' makes {shown} VARCHAR; if it stands for NULL, say so: 'csv.null' = '{word}'"
+def _words_for_null(
+    sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """The columns that are text for one word only, which may stand for NULL, by that word."""
+    words: dict[str, list[str]] = {}
+    for word in () if options.get("csv.null") else _NO_VALUES:
+        for column in sample:
+            is_text = isinstance(kinds[column.name], pl.String)
+            if is_text and (column == word).any() and _kind_of_text(column.filter(column != word)) != pl.String():
+                words.setdefault(word, []).append(column.name)
+    return words
+
+
+def _advice(word: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"'{word}' makes {shown} VARCHAR; if it stands for NULL, say so: 'csv.null' = '{word}'"
 
 
 def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
@@ -296,15 +322,17 @@ def _beginning(path: str, size: int, is_array: bool = False) -> bytes:
         content.close()
 
 
-def _csv_records(data: bytes, dialect: Dialect) -> Records:
-    """The records of a beginning of a file: one whose quote is still open is none yet."""
+def _csv_records(data: bytes, dialect: Dialect) -> tuple[Records, np.ndarray]:
+    """The records of a beginning of a file, and the line of each, from 1; one whose quote is still open is none yet."""
     view = np.frombuffer(data, np.uint8)
-    ends = dialect.cut(view, SAMPLE_BYTES)[0] if dialect.quote else np.flatnonzero(view == 10)
+    breaks = np.flatnonzero(view == 10)
+    ends = dialect.cut(view, SAMPLE_BYTES)[0] if dialect.quote else breaks
     if not len(ends):  # a quote that nothing closes
         ends = np.array([len(data) - 1])
-    records = Records(data[: int(ends[-1]) + 1], np.concatenate(([0], ends[:-1] + 1)), ends)
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    records, lines = Records(data[: int(ends[-1]) + 1], starts, ends), np.searchsorted(breaks, starts) + 1
     kept = [index for index in range(len(records)) if records[index].strip()]
-    return records if len(kept) == len(records) else records.pick(kept)
+    return (records, lines) if len(kept) == len(records) else (records.pick(kept), lines[kept])
 
 
 _FINDERS = {"parquet": _of_parquet, "csv": _of_csv, "json": _of_json, "raw": _of_raw}

@@ -166,3 +166,27 @@ SELECT id, NOT flag IS NULL AND user_id BETWEEN 1 AND quantity + 3 OR kind LIKE 
   -quantity - id * 3 - -2 AS line, NOT kind IN ('buy', 'sell') = flag AS neither, -5::BIGINT + quantity::BIGINT AS less,
   kind || '-' || kind LIKE '%y-b%' IS NOT FALSE AS twice, flag = NOT amount > 0 IS NULL AS odd
 FROM events;
+
+-- query: tuples_in_order
+SELECT id, (kind, quantity) < ('sell', 3) AS less, (user_id, quantity, id) >= (2, 2, 7) AS from_there, (quantity, flag) > (quantity, FALSE) AS same
+FROM events WHERE (kind, user_id) <= ('view', 2) OR kind IS NULL;
+-- duckdb:
+SELECT id, kind < 'sell' OR (kind = 'sell' AND quantity < 3) AS less,
+  user_id > 2 OR (user_id = 2 AND (quantity > 2 OR (quantity = 2 AND id >= 7))) AS from_there,
+  quantity > quantity OR (quantity = quantity AND flag > FALSE) AS same
+FROM events WHERE (kind < 'view' OR (kind = 'view' AND user_id <= 2)) OR kind IS NULL;
+
+-- query: rlike
+SELECT id, kind RLIKE '^[bs]' AS begins, kind NOT REGEXP 'e.*l$' AS other FROM events WHERE NOT kind RLIKE 'w$' OR kind IS NULL;
+-- duckdb:
+SELECT id, REGEXP_MATCHES(kind, '^[bs]') AS begins, NOT REGEXP_MATCHES(kind, 'e.*l$') AS other FROM events
+WHERE NOT REGEXP_MATCHES(kind, 'w$') OR kind IS NULL;
+
+-- query: time_zones
+SELECT id, DATE(FROM_UTC_TIMESTAMP(moved, 'Europe/Berlin')) AS day, moved AT TIME ZONE 'UTC' AT TIME ZONE 'America/New_York' AS there,
+  CONVERT_TIMEZONE('UTC', 'Australia/Lord_Howe', moved) AS half, TO_UTC_TIMESTAMP(moved, 'Asia/Kolkata') AS earlier
+FROM (SELECT id, TIMESTAMPADD(MINUTE, id * 37, ts) AS moved FROM (SELECT id, TIMESTAMPADD(DAY, CASE id % 2 WHEN 0 THEN 30 ELSE 248 END, ts) AS ts FROM events) AS t) AS m;
+-- duckdb:
+SELECT id, CAST(TIMEZONE('Europe/Berlin', moved AT TIME ZONE 'UTC') AS DATE) AS day, TIMEZONE('America/New_York', moved AT TIME ZONE 'UTC') AS there,
+  TIMEZONE('Australia/Lord_Howe', moved AT TIME ZONE 'UTC') AS half, moved - INTERVAL 330 MINUTE AS earlier
+FROM (SELECT id, ts + TO_MINUTES(id * 37) AS moved FROM (SELECT id, ts + TO_DAYS(CASE id % 2 WHEN 0 THEN 30 ELSE 248 END) AS ts FROM events) AS t) AS m;

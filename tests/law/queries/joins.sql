@@ -138,3 +138,6 @@ SELECT e.id, tag, o.order_id, sku, n, label FROM events AS e LEFT JOIN LATERAL (
 JOIN orders AS o ON o.order_id = e.id
 LEFT JOIN LATERAL (SELECT i.sku, i.n FROM (SELECT UNNEST(o.items) AS i) WHERE i.n > 1 OR i.sku = e.kind) ON TRUE
 LEFT JOIN LATERAL (SELECT l.key AS label FROM (SELECT UNNEST(MAP_ENTRIES(o.labels)) AS l) WHERE l.value <> l.key) ON TRUE;
+
+-- query: natural_join
+SELECT * FROM (SELECT id AS n, kind FROM events WHERE id % 3 = 0) AS a NATURAL FULL JOIN (SELECT n, word FROM words) AS b;

@@ -132,3 +132,13 @@ SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
 SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, GROUPING SETS (()) UNION ALL
 SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
 SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
+
+-- query: values_beside_aggregates
+SELECT kind AS k, SUM(quantity) AS total, COUNT(*) * 100 DIV (SELECT COUNT(*) FROM events) AS share, (SELECT MAX(n) FROM words) AS most
+FROM events GROUP BY 1 HAVING SUM(quantity) > (SELECT MIN(n) FROM words) AND kind IN (SELECT kind FROM events WHERE quantity > 3);
+-- duckdb:
+SELECT kind AS k, SUM(quantity) AS total, COUNT(*) * 100 // (SELECT COUNT(*) FROM events) AS share, (SELECT MAX(n) FROM words) AS most
+FROM events GROUP BY 1 HAVING SUM(quantity) > (SELECT MIN(n) FROM words) AND kind IN (SELECT kind FROM events WHERE quantity > 3);
+
+-- query: value_beside_an_aggregate_of_nothing
+SELECT (SELECT MAX(n) FROM words) AS most, COUNT(*) AS n, CASE WHEN EXISTS (SELECT 1 FROM words WHERE n > 3) THEN COUNT(amount) END AS some FROM nothing;

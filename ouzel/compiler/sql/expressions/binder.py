@@ -19,7 +19,7 @@ from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
-from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
+from ouzel.compiler.types import BOOLEAN, BYTES, DATE, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
 from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
@@ -35,7 +35,7 @@ _CLOCK_LIST = (
     "unix_timestamp current_watermark"
 )
 _CLOCK = frozenset(_CLOCK_LIST.split())
-_WINDOW_PARTS = frozenset(
+WINDOW_PARTS = frozenset(
     f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
 )
 _EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
@@ -83,11 +83,8 @@ class Binder:
     def operator(self, node: exp.Expr) -> Expression:
         """A binary operator."""
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
-        if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
-            same = predicates.bind_equal_tuple(
-                self, [self.bind(part) for part in node.this.expressions], node.expression
-            )
-            return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
+        if isinstance(node.this, exp.Tuple) and type(node) in predicates.OF_TUPLES:
+            return predicates.bind_tuples(self, node)
         if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
             operands = [(part, self.bind(part)) for part in _operands(node)]
             return balanced(operands, lambda left, right: (right[0], self._joined(node, left, right)))[1]
@@ -258,9 +255,11 @@ class Binder:
         if name in ("cast", "try_cast"):
             value, kind = node.expressions
             return self.cast(node, value, spelled_type(kind), safe=name == "try_cast")
+        if name == "date" and len(node.expressions) == 1 and self.source.functions.scalar(name) is None:
+            return self.cast(node, node.expressions[0], DATE)
         if self.source.functions.aggregate(name):
             return self.aggregate(node, None)
-        if name in _WINDOW_PARTS:
+        if name in WINDOW_PARTS:
             return self.window_part(node, name)
         if name in ("grouping", "grouping_id"):
             return self.grouping(node)
@@ -410,6 +409,8 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Like: predicates.bind_like,
     exp.ILike: predicates.bind_like,
     exp.Escape: predicates.bind_escape,
+    exp.RegexpLike: predicates.bind_rlike,
+    exp.AtTimeZone: lambda binder, node: binder.resolve(node, "at_time_zone", [binder.bind(node.this), binder.bind(node.args["zone"])]),
     exp.Case: Binder.case,
     exp.Cast: Binder.postfix_cast,
     exp.Bracket: Binder.element,

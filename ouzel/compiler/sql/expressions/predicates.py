@@ -1,4 +1,4 @@
-"""What compares in words, bound: IS, BETWEEN, IN, LIKE, and tuples that are equal."""
+"""What compares in words, bound: IS, BETWEEN, IN, LIKE, RLIKE, and lists of values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import BOOLEAN, NULL
 from ouzel.errors import NotSupported
 
+OF_TUPLES: dict[type[exp.Expr], str] = {
+    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
+}  # fmt: skip
+"""What compares lists of values."""
+_STRICT = {"lt": "lt", "le": "lt", "gt": "gt", "ge": "gt"}
 _PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false", "unknown": "is_null"}
 
 
@@ -78,7 +83,7 @@ def bind_in(binder: Binds, node: exp.Expr) -> Expression:
 def _bind_in_tuples(binder: Binds, node: exp.Expr) -> Expression:
     """(a, b) IN ((1, 2), (3, 4)): whether all values of a tuple are equal, and unknown where that is."""
     values = [binder.bind(part) for part in node.this.expressions]
-    rows = [bind_equal_tuple(binder, values, row) for row in node.expressions]
+    rows = [_bind_equal(binder, values, row) for row in node.expressions]
     while len(rows) > 1:
         rows = [
             binder.resolve(node, "or", rows[at : at + 2]) if rows[at + 1 :] else rows[at]
@@ -87,15 +92,32 @@ def _bind_in_tuples(binder: Binds, node: exp.Expr) -> Expression:
     return rows[0]
 
 
-def bind_equal_tuple(binder: Binds, values: Sequence[Expression], row: exp.Expr) -> Expression:
+def bind_tuples(binder: Binds, node: exp.Expr) -> Expression:
+    """`(a, b) = (c, d)`, and `(a, b) < (c, d)`: a < c, or a = c and b < d."""
+    function, values = OF_TUPLES[type(node)], [binder.bind(part) for part in node.this.expressions]
+    if function in ("eq", "ne"):
+        same = _bind_equal(binder, values, node.expression)
+        return same if function == "eq" else binder.resolve(node, "not", [same])
+    pairs = _bind_pairs(binder, values, node.expression)
+    ordered = binder.resolve(node, function, pairs[-1])
+    for pair in reversed(pairs[:-1]):
+        tied = conjunction([binder.resolve(node, "eq", pair), ordered])
+        ordered = binder.resolve(node, "or", [binder.resolve(node, _STRICT[function], pair), tied])
+    return ordered
+
+
+def _bind_equal(binder: Binds, values: Sequence[Expression], row: exp.Expr) -> Expression:
     """Whether each value is equal to that of a tuple in its place."""
+    return conjunction([binder.resolve(row, "eq", pair) for pair in _bind_pairs(binder, values, row)])
+
+
+def _bind_pairs(binder: Binds, values: Sequence[Expression], row: exp.Expr) -> list[list[Expression]]:
+    """Each value with that of a tuple in its place."""
     parts = row.expressions if isinstance(row, exp.Tuple) else [row]
     if len(parts) != len(values):
         problem = f"{len(values)} values are compared, and this is {len(parts)}"
         raise binder.source.error(problem, place(row), "write as many in parentheses")
-    return conjunction(
-        [binder.resolve(row, "eq", [value, binder.bind(part)]) for value, part in zip(values, parts, strict=True)]
-    )
+    return [[value, binder.bind(part)] for value, part in zip(values, parts, strict=True)]
 
 
 def bind_like(binder: Binds, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
@@ -105,6 +127,12 @@ def bind_like(binder: Binds, node: exp.Expr, escape: exp.Expr | None = None) -> 
     arguments = [binder.bind(part) for part in (node.this, node.expression, escape) if part is not None]
     bound = binder.resolve(node, name, arguments)
     return binder.resolve(node, "not", [bound]) if node.args.get("negate") else bound
+
+
+def bind_rlike(binder: Binds, node: exp.Expr) -> Expression:
+    """`text RLIKE pattern`, also spelled REGEXP."""
+    consume(binder.source, node, "this", "expression")
+    return binder.resolve(node, "rlike", [binder.bind(node.this), binder.bind(node.expression)])
 
 
 def bind_escape(binder: Binds, node: exp.Expr) -> Expression:

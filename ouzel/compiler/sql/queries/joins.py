@@ -63,7 +63,8 @@ def bind_join(
     """
     consume(source, join, "this", "kind", "side", "on", "using", "method")
     side, kind = join.side.upper(), join.kind.upper()
-    if join.method or (side, kind) not in _KINDS:
+    natural = join.method.upper() == "NATURAL"
+    if (join.method and not natural) or (side, kind) not in _KINDS:
         words = " ".join(filter(None, (join.method.upper(), side, kind, "JOIN")))
         raise source.error(f"{words} is not supported", place(join), _instead(join), NotSupported)
     made = _KINDS[side, kind]
@@ -74,6 +75,8 @@ def bind_join(
         sides = _Sides(right, left, True, True) if whole is left else _Sides(left, right, False, True)
     using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
     on = join.args.get("on")
+    if natural:
+        using = _natural(source, join, sides)
     if not (on or using or kind == "CROSS"):
         raise source.error("this JOIN has no condition", place(join), "write ON a.key = b.key, or CROSS JOIN")
     written = NodeLocation(place(join)[0])
@@ -142,8 +145,6 @@ def _with_conjunct(node: Node, part: Expression) -> Node | None:
 
 
 def _instead(join: exp.Join) -> str:
-    if join.method.upper() == "NATURAL":
-        return "write JOIN ... USING (columns)"
     if join.side.upper() == "RIGHT":
         return f"write LEFT {join.kind.upper()} JOIN with the tables exchanged"
     return "write INNER, LEFT, RIGHT, FULL or CROSS JOIN"
@@ -239,6 +240,22 @@ def _compute(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> 
 
 def _is_equality(part: Expression) -> bool:
     return isinstance(part, Call) and part.function == "eq" and part.arguments[0].type == part.arguments[1].type
+
+
+def _natural(source: QueryText, join: exp.Join, sides: _Sides) -> list[Name]:
+    """The columns that both relations have, in the order of the first: NATURAL is USING of all of them.
+
+    Raises:
+        QueryError: there is none, and so each row would meet every other.
+    """
+    first, second = sides.ordered
+    others = {column.name for column in second.columns if not column.hidden}
+    names = [column.name for column in first.columns if not column.hidden and column.name in others]
+    if not names:
+        raise source.error(
+            "these tables have no column in common", place(join), "write ON a.key = b.key, or CROSS JOIN"
+        )
+    return [Name(name, True, place(join)) for name in dict.fromkeys(names)]
 
 
 def _using(

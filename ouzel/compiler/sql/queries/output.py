@@ -111,10 +111,13 @@ def _aliases(source: QueryText, star: exp.Expr, clause: str, spread: Sequence[Vi
 def _find(source: QueryText, node: exp.Expr, spread: Sequence[Visible]) -> list[Visible]:
     """The columns of a star that a name means: several where tables are joined that have it."""
     identifier = node.this if isinstance(node, exp.Column) else node
-    if not isinstance(identifier, exp.Identifier) or (isinstance(node, exp.Column) and node.args.get("table")):
+    if not isinstance(identifier, exp.Identifier) or node.args.get("db"):
         raise source.error("this is no name of a column", place(node), "write the column's name alone")
-    name = name_of(source, identifier)
-    found = [column for column in spread if matches(name, column.name)]
+    name, table = name_of(source, identifier), node.args.get("table")
+    owner = name_of(source, table) if isinstance(table, exp.Identifier) else None
+    found = [
+        column for column in spread if matches(name, column.name) and (owner is None or matches(owner, column.table))
+    ]
     if not found:
         advice = near(name.text, (column.name for column in spread))
         raise source.error(f"* has no column {name.text}", place(node), advice)

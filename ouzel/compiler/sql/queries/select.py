@@ -10,6 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Expression, conjunction
 from ouzel.compiler.plan import Filter, WindowKind
 from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.queries.above_groups import advising_of_groups, split_above_groups
 from ouzel.compiler.sql.queries.aggregation import bind_grouped, distinct_rows
 from ouzel.compiler.sql.queries.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.queries.correlation import conjuncts_of, has_subquery
@@ -115,6 +116,11 @@ class QueryBinder:
         )  # fmt: skip
         if not tree.expressions:
             raise self.source.error("the select list is empty", place(tree), "name columns, or write *")
+        if is_grouped(tree, self.source.functions):
+            above = split_above_groups(self.source, tree)
+            if above is not tree:
+                with advising_of_groups(self.source, tree):
+                    return self._select(above)
         relation = self._from(tree)
         forgetting = self.ttl.of_keys(tree, relation)
         where = tree.args.get("where")

@@ -53,7 +53,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",
     exp.JSONExtractScalar: "the operator ->>",
-    exp.Tuple: "a list of values in parentheses (only =, <> and IN compare such lists)",
+    exp.Tuple: "a list of values in parentheses (only comparisons and IN take such lists)",
     exp.Alias: "an alias inside an expression",
     exp.Kwarg: "a named argument",
     exp.Star: "* inside an expression",

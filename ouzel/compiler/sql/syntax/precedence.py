@@ -14,7 +14,14 @@ from ouzel.compiler.sql.syntax.source import QueryText
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
 }  # fmt: skip
-_PATTERNS: dict[type[exp.Expr], str] = {exp.Between: "BETWEEN", exp.In: "IN", exp.Like: "LIKE", exp.ILike: "ILIKE"}
+_PATTERNS: dict[type[exp.Expr], str] = {
+    exp.Between: "BETWEEN",
+    exp.In: "IN",
+    exp.Like: "LIKE",
+    exp.ILike: "ILIKE",
+    exp.RegexpLike: "RLIKE",
+}
+_UNCHAINED = (exp.Between, exp.Like, exp.ILike, exp.RegexpLike)
 _SUMS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-"}
 _PRODUCTS: dict[type[exp.Expr], str] = {exp.Mul: "*", exp.Div: "/", exp.IntDiv: "DIV", exp.Mod: "%"}
 _BITS: dict[type[exp.Expr], str] = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.DPipe: "||"}
@@ -45,7 +52,7 @@ def settle_precedence(source: QueryText, tree: exp.Expr) -> exp.Expr:
         if kind in _COMPARISONS:
             _check_comparison(source, node)
         elif kind in _PATTERNS:
-            _refuse(source, node, node.this, (exp.Between, exp.Like, exp.ILike))
+            _refuse(source, node, node.this, _UNCHAINED)
         elif kind in _BITS:
             _check_bits(source, node)
         elif kind in _SUMS or kind in _PRODUCTS:
@@ -58,7 +65,7 @@ def settle_precedence(source: QueryText, tree: exp.Expr) -> exp.Expr:
 def _check_comparison(source: QueryText, node: exp.Expr) -> None:
     """`a = b IN (c)` and `a BETWEEN b AND c = d`: Spark compares first, PostgreSQL last."""
     _refuse(source, node, _unnegated(node.expression), tuple(_PATTERNS))
-    _refuse(source, node, _unnegated(node.this), (exp.Between, exp.Like, exp.ILike))
+    _refuse(source, node, _unnegated(node.this), _UNCHAINED)
 
 
 def _check_arithmetic(source: QueryText, node: exp.Expr) -> None:

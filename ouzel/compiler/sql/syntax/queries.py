@@ -121,5 +121,7 @@ def _meant(tokens: Tokens, at: int) -> str:
     before = next((token for token in reversed(tokens) if token.end < at), None)
     if before is None or before.token_type is not TokenType.VAR:
         return ""
+    if before.text.upper() == "EMIT":
+        return "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND"
     close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""

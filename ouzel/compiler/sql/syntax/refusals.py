@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
-from ouzel.compiler.sql.syntax.words import BEFORE_JOIN, bare_word, is_bare, is_kind
+from ouzel.compiler.sql.syntax.words import bare_word, is_bare, is_kind, is_operand
 from ouzel.errors import NotSupported
 
 _RESERVED_LIST = (
@@ -34,7 +34,6 @@ _REFUSED = {
     "SIMILAR TO": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
-    "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
     "TOP": "TOP is not supported: write LIMIT behind the query",
 }  # fmt: skip
 _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
@@ -47,7 +46,6 @@ _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
     "LATERAL": lambda tokens, at: (
         not is_kind(tokens, at + 1, TokenType.L_PAREN) and bare_word(tokens, at + 1) != "UNNEST"
     ),
-    "NATURAL": lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN,
 }
 """Where some of these words are refused; others are wherever they stand."""
 _WRITTEN = "which a table with 'format' = 'json' writes as JSON"
@@ -80,7 +78,6 @@ _ANYWHERE = {
     "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",
     "IS JSON": "write JSON_EXISTS(text, '$')",
     "IS NOT JSON": "write NOT JSON_EXISTS(text, '$')",
-    "AT TIME ZONE": "a TIMESTAMP has no zone; add what it is ahead: t + INTERVAL '1' HOUR",
 }
 _BEFORE_PARENTHESIS = {
     "PIVOT": "write an aggregate for each value: SUM(x) FILTER (WHERE k = 'a') AS a",
@@ -94,8 +91,6 @@ _BETWEEN_VALUES = {
     "OVERLAPS": "write a < d AND c < b, for spans from a to b and from c to d",
     "XOR": "write a <> b",
     "GLOB": "write LIKE, or REGEXP_LIKE",
-    "RLIKE": "write REGEXP_LIKE(text, 'pattern')",
-    "REGEXP": "write REGEXP_LIKE(text, 'pattern')",
     "~": "write REGEXP_LIKE(text, 'pattern')",
     "~*": "write REGEXP_LIKE(text, '(?i)pattern')",
 }
@@ -110,7 +105,6 @@ _SIGNS = {
     "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
 }
 _PREFIXES = {"E": "write the character itself between the quotes", "R": "leave the r out: a backslash is a backslash"}
-_OPERANDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.R_BRACKET)
 
 
 def refuse_words(source: QueryText, tokens: Tokens) -> None:
@@ -160,7 +154,7 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
 
 
 def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
-    follows = _is_operand(tokens, index - 1)
+    follows = is_operand(tokens, index - 1)
     for words, instead in _FOREIGN.items():
         end = index + len(words.split())
         if end > len(tokens) or not all(map(is_word, tokens[index:end], words.split())):
@@ -169,7 +163,7 @@ def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
         if (
             words in _ANYWHERE
             or (words in _BEFORE_PARENTHESIS and follows and opens)
-            or (words in _BETWEEN_VALUES and follows and (opens or _is_operand(tokens, end)))
+            or (words in _BETWEEN_VALUES and follows and (opens or is_operand(tokens, end)))
         ):
             raise source.error(f"{words} is not supported", span_of(tokens[index:end]), instead, NotSupported)
 
@@ -185,13 +179,6 @@ def _refuse_signs(source: QueryText, pair: Tokens) -> None:
         sign = sign if sign in _SIGNS else sign + pair[1].text
     if sign in _SIGNS and not {first.token_type, pair[-1].token_type} & {TokenType.STRING, TokenType.IDENTIFIER}:
         raise source.error(f"there is no operator {sign}", span_of([t for t in pair if t.text in sign]), _SIGNS[sign])
-
-
-def _is_operand(tokens: Tokens, index: int) -> bool:
-    if not 0 <= index < len(tokens):
-        return False
-    token: Token = tokens[index]
-    return token.token_type in _OPERANDS or token.token_type is TokenType.VAR
 
 
 def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> None:

@@ -41,7 +41,16 @@ _PRECISION = {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMPTZ", "TIMESTAMP_NTZ"}
 _KNOWN = (*_SIMPLE, "DECIMAL", "NUMERIC", "ARRAY", "MAP", "ROW")
 _SHOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL, STRING, BYTES, DATE, TIMESTAMP, TIMESTAMP_LTZ, ARRAY, MAP, ROW"
 _DIGITS = "write DECIMAL(18, 2) for two, or DECIMAL(10, 0) if none is meant"
-_FOREIGN = {"TIME", "JSON", "JSONB", "VARIANT", "MULTISET", "RAW", "INTERVAL", "UUID"}
+_AS_TEXT = "write STRING, and JSON_VALUE(text, '$.path') for a value in it"
+_FOREIGN = {
+    "TIME": "write STRING, or a TIMESTAMP with a day",
+    "JSON": _AS_TEXT, "JSONB": _AS_TEXT, "VARIANT": _AS_TEXT,
+    "MULTISET": "write ARRAY<...>, or MAP<..., BIGINT> with how often each is there",
+    "RAW": "write BYTES",
+    "INTERVAL": "write BIGINT for a number of seconds, and TIMESTAMPADD(SECOND, n, t) to add it",
+    "UUID": "write STRING",
+}  # fmt: skip
+"""Types of other systems, and what to write instead."""
 
 
 def read_type(source: QueryText, tokens: Tokens) -> DataType:
@@ -170,7 +179,7 @@ class _TypeReader:
 
     def _unknown(self, name: str, span: Span) -> QueryError:
         if name in _FOREIGN:
-            return self.source.error(f"the type {name} is not supported", span, kind=NotSupported)
+            return self.source.error(f"the type {name} is not supported", span, _FOREIGN[name], NotSupported)
         near = difflib.get_close_matches(name, _KNOWN, 1)
         return self.source.error(
             f"there is no type {name}",

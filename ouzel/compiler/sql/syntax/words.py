@@ -24,6 +24,9 @@ KEYWORDS: dict[str, TokenType] = {
 Tokens = Sequence[Token]
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
+_OPERANDS = (
+    TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.VAR
+)  # fmt: skip
 _FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
 _FRAME_BOUNDS = frozenset({"BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL"})
 _NO_WORDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING, TokenType.SENTINEL)
@@ -64,6 +67,17 @@ def bare_word(tokens: Tokens, index: int) -> str:
 def is_bare(token: Token) -> bool:
     """Whether the token is a word, not in quotes."""
     return token.token_type not in _NO_WORDS and (token.text[:1].isalpha() or token.text[:1] in ("_", "$"))
+
+
+def is_operand(tokens: Tokens, at: int) -> bool:
+    """Whether the token at `at` can be a value, or end one."""
+    return is_kind(tokens, at, *_OPERANDS)
+
+
+def _is_between_values(tokens: Tokens, at: int) -> bool:
+    """Not the call `REGEXP(text, pattern)`, and no name."""
+    before = is_operand(tokens, at - 1) or bare_word(tokens, at - 1) in ("NOT", "END")
+    return before and (is_operand(tokens, at + 1) or is_kind(tokens, at + 1, TokenType.L_PAREN))
 
 
 def _calls(tokens: Tokens, at: int) -> bool:
@@ -109,6 +123,9 @@ SOMETIMES: dict[str, tuple[TokenType, Callable[[Tokens, int], bool]]] = {
     "MATCH_CONDITION": (TokenType.MATCH_CONDITION, _calls),
     "SEMI": (TokenType.SEMI, _joins),
     "ANTI": (TokenType.ANTI, _joins),
+    "NATURAL": (TokenType.NATURAL, lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN),
+    "RLIKE": (TokenType.RLIKE, _is_between_values),
+    "REGEXP": (TokenType.RLIKE, _is_between_values),
     "ASOF": (TokenType.ASOF, lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN),
     "FOR": (TokenType.FOR, lambda tokens, at: bare_word(tokens, at + 1) == "SYSTEM_TIME"),
     "MINUS": (TokenType.EXCEPT, _subtracts),

@@ -1,0 +1,176 @@
+"""Time zones: AT TIME ZONE, CONVERT_TIMEZONE, FROM_UTC_TIMESTAMP and TO_UTC_TIMESTAMP.
+
+A local time that occurs twice, when clocks go back, is the first of the two. One that does not occur, when clocks go forward, is read
+with the offset that held before. Both rules are Java's (`LocalDateTime.atZone`), and so Spark's.
+"""
+
+from __future__ import annotations
+
+from calendar import isleap
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.lowering import with_errors
+from ouzel.compiler.functions.registry import Function, Lowered, Signature
+from ouzel.compiler.functions.search import literal_at, text_at
+from ouzel.compiler.functions.signatures import overloads
+from ouzel.compiler.types import TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, to_polars
+from ouzel.errors import QueryError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_KNOWN_UNTIL = 2100
+"""Polars has no changes of clocks from this year on; the rules that hold by then are read off earlier years (`_near`)."""
+_CYCLE = range(_KNOWN_UNTIL - 28, _KNOWN_UNTIL)
+"""Years of every calendar: a leap year and a common one that begin with each day of the week."""
+_YEARS = 261_000
+_FAR = f"a timestamp beyond the year {_YEARS:,}"
+
+
+def _check_zones(name: str, *positions: int) -> Callable[[Sequence[Expression]], None]:
+    literal = literal_at(name, *positions)
+
+    def check(arguments: Sequence[Expression]) -> None:
+        literal(arguments)
+        for position in positions:
+            zone = text_at(arguments, position)
+            if zone is not None and not _is_zone(zone):
+                raise QueryError(
+                    f"there is no time zone '{zone}'", instead="write a name such as 'UTC' or 'Europe/Berlin', as IANA spells it"
+                )  # fmt: skip
+
+    return check
+
+
+@cache
+def _is_zone(name: str) -> bool:
+    """Whether it is a region; a bare offset such as +02:00 is none, and each engine would read it otherwise."""
+    import polars as pl
+
+    if not name[:1].isalpha():
+        return False
+    try:
+        pl.Series([datetime(2000, 1, 1)]).dt.replace_time_zone(name)
+    except pl.exceptions.PolarsError:
+        return False
+    return True
+
+
+@cache
+def _same_calendar() -> tuple[int, ...]:
+    """For each year of a cycle of 400, a year before 2100 that begins with the same day and is as long."""
+    alike = {(date(year, 1, 1).weekday(), isleap(year)): year for year in _CYCLE}
+    return tuple(alike[date(2000 + year, 1, 1).weekday(), isleap(2000 + year)] for year in range(400))
+
+
+def _near(time: pl.Expr) -> pl.Expr:
+    """A time at which clocks stand as they do at `time`, before 2100: changes of clocks are on a day of the week of a month."""
+    import polars as pl
+
+    year = time.dt.year()
+    other = (year % 400).replace_strict(range(400), _same_calendar(), return_dtype=pl.Int32)
+    moved = time - (pl.date(year, 1, 1) - pl.date(other, 1, 1))
+    return pl.when(year >= _KNOWN_UNTIL).then(moved).otherwise(time)
+
+
+def _instant(local: pl.Expr, zone: str) -> pl.Expr:
+    """The UTC time at which the clocks of a zone show `local`."""
+    import polars as pl
+
+    day = pl.duration(days=1)
+
+    def read(time: pl.Expr) -> pl.Expr:
+        zoned = time.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+        return zoned.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+
+    # No time zone has skipped more than a day, so a day before the clocks went by the offset that held before.
+    return pl.coalesce(read(local), read(local - day) + day)
+
+
+def _local(instant: pl.Expr, zone: str) -> pl.Expr:
+    """What the clocks of a zone show at a UTC time."""
+    return instant.dt.replace_time_zone("UTC").dt.convert_time_zone(zone).dt.replace_time_zone(None)
+
+
+def _converted(arguments: Sequence[Lowered], signature: Signature, value: Lowered, source: str, target: str) -> Lowered:
+    """A time that clocks of `source` show, as those of `target` show it then."""
+    import polars as pl
+
+    given = value.value.dt.replace_time_zone(None)
+    fits = given.dt.year().is_between(-_YEARS, _YEARS)
+    time = pl.when(fits).then(given)
+    near = _near(time)
+    there = _local(_instant(near, source), target)
+    moved = time + (there - near)
+    return with_errors(moved.cast(to_polars(signature.result)), arguments, ~fits, _FAR)
+
+
+def _zone(argument: Lowered) -> str:
+    assert isinstance(argument.literal, str)
+    return argument.literal
+
+
+def _at_time_zone(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    zone = _zone(arguments[1])
+    ends = (zone, "UTC") if signature.result == TIMESTAMP_LTZ else ("UTC", zone)
+    return _converted(arguments, signature, arguments[0], *ends)
+
+
+def _spark_at_time_zone(arguments: Sequence[str], signature: Signature) -> str:
+    time, zone = arguments
+    if signature.result == TIMESTAMP_LTZ:
+        return f'F.convert_timezone({zone}, F.lit("UTC"), {time}).cast("timestamp")'
+    return f'F.convert_timezone(F.lit("UTC"), {zone}, {time}.cast("timestamp_ntz"))'
+
+
+def _convert_timezone(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    return _converted(arguments, signature, arguments[2], _zone(arguments[0]), _zone(arguments[1]))
+
+
+def _from_utc(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    return _converted(arguments, signature, arguments[0], "UTC", _zone(arguments[1]))
+
+
+def _to_utc(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    return _converted(arguments, signature, arguments[0], _zone(arguments[1]), "UTC")
+
+
+_ZONES: tuple[object, ...] = (
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kolkata",
+    "Pacific/Apia",
+    "Australia/Lord_Howe",
+)
+_BY_ZONE = overloads(((TIMESTAMP, VARCHAR), TIMESTAMP))
+FUNCTIONS: tuple[Function, ...] = (
+    Function(
+        "at_time_zone", overloads(((TIMESTAMP_LTZ, VARCHAR), TIMESTAMP), ((TIMESTAMP, VARCHAR), TIMESTAMP_LTZ)),
+        _at_time_zone, _spark_at_time_zone,
+        "What clocks in a zone show at an instant; of a TIMESTAMP, the instant at which they show it.", "t AT TIME ZONE zone",
+        check=_check_zones("at_time_zone", 1), examples=((1, _ZONES),),
+    ),
+    Function(
+        "convert_timezone", overloads(((VARCHAR, VARCHAR, TIMESTAMP), TIMESTAMP)), _convert_timezone,
+        lambda arguments, signature: f"F.convert_timezone({', '.join(arguments)})",
+        "A time of one zone as clocks of another show it.", "CONVERT_TIMEZONE(from, to, t)",
+        check=_check_zones("convert_timezone", 0, 1), examples=((0, _ZONES[:3]), (1, _ZONES[:3])),
+    ),
+    Function(
+        "from_utc_timestamp", _BY_ZONE, _from_utc,
+        lambda arguments, signature: f'F.convert_timezone(F.lit("UTC"), {arguments[1]}, {arguments[0]})',
+        "A time of UTC as clocks of a zone show it.", "FROM_UTC_TIMESTAMP(t, zone)",
+        check=_check_zones("from_utc_timestamp", 1), examples=((1, _ZONES),),
+    ),
+    Function(
+        "to_utc_timestamp", _BY_ZONE, _to_utc,
+        lambda arguments, signature: f'F.convert_timezone({arguments[1]}, F.lit("UTC"), {arguments[0]})',
+        "A time that clocks of a zone show, as that of UTC.", "TO_UTC_TIMESTAMP(t, zone)",
+        check=_check_zones("to_utc_timestamp", 1), examples=((1, _ZONES),),
+    ),
+)  # fmt: skip

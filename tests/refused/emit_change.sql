@@ -1,0 +1,3 @@
+-- error: CHANGE does not belong here; write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND
+-- at: CHANGE
+SELECT id FROM flights EMIT CHANGE;
