@@ -11,7 +11,8 @@ from ouzel.planner.epochs import check_path
 from ouzel.planner.settings import Settings
 from ouzel.planner.store_address import StoreAddress, parse_address
 from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
-from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable, open_store, parse_place
+from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable, parse_place
+from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unreadable_file, unseal
 from ouzel.runtime.checkpoints.store import CheckpointStore
 

@@ -18,7 +18,8 @@ from ouzel.planner.store_address import StoreAddress
 from ouzel.runtime.checkpoints.folder_store import FolderStore
 from ouzel.runtime.checkpoints.fork import fork_epoch
 from ouzel.runtime.checkpoints.names import epoch_name
-from ouzel.runtime.checkpoints.objects import Unreachable, open_store, parse_place
+from ouzel.runtime.checkpoints.objects import Unreachable, parse_place
+from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.savepoint import Savepoint, write_savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.cluster.leadership import Deposed

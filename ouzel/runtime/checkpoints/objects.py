@@ -122,18 +122,3 @@ def parse_place(text: str) -> Place:
         NotSupported: there is no such store.
     """
     return parse_address(text) if is_address(text) else Path(text)
-
-
-def open_store(place: Place) -> ObjectStore:
-    """What is at a place; nothing is asked of it.
-
-    Raises:
-        OuzelError: a package is missing, or the environment says what is not supported.
-    """
-    if isinstance(place, StoreAddress):
-        from ouzel.runtime.checkpoints.s3_store import S3Store
-
-        return S3Store(place)
-    from ouzel.runtime.checkpoints.folder_store import FolderStore
-
-    return FolderStore(Path(place))
