@@ -11,7 +11,7 @@ from ouzel.planner.epochs import check_path
 from ouzel.planner.settings import Settings
 from ouzel.planner.store_address import StoreAddress, parse_address
 from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
-from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable, parse_place
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreAway, parse_store_place
 from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unreadable_file, unseal
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -95,9 +95,9 @@ def test_what_a_store_cannot_tell_is_not_damage(store: FolderStore) -> None:
     assert unseal(store, "note", 1) == {"a": 1}
     with pytest.raises(MissingFile, match="none is missing"):
         unseal(store, "none", 1)
-    away = Unreachable(5, "does not answer")
+    away = StoreAway(5, "does not answer")
     assert unreadable_file("it", away) is away
-    assert isinstance(unreadable_file("it", OSError(28, "No space left on device")), Unreachable)
+    assert isinstance(unreadable_file("it", OSError(28, "No space left on device")), StoreAway)
     assert isinstance(unreadable_file("it", OSError(5, "Input/output error")), StateError)
 
 
@@ -128,7 +128,7 @@ def test_an_address_is_read_as_it_is_written() -> None:
         Settings().updated([("checkpoint.path", "s3://bucket/jobs/words/"), ("checkpoint.endpoint", "http://h:1")])
     )
     assert parse_address("s3://bucket/jobs/words/", "http://h:1") == StoreAddress("bucket", "jobs/words", "http://h:1")
-    assert [str(parse_place(text)) for text in ("s3://bucket", "s3://bucket/a b", "some/folder")] == [
+    assert [str(parse_store_place(text)) for text in ("s3://bucket", "s3://bucket/a b", "some/folder")] == [
         "s3://bucket",
         "s3://bucket/a b",
         "some/folder",

@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol, Self, TypeAlias
 import pyarrow as pa
 import xxhash
 
-from ouzel.planner.store_address import StoreAddress, is_address, parse_address
+from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 
 Place: TypeAlias = Path | StoreAddress
 """A folder, or a prefix of a bucket."""
@@ -23,7 +23,7 @@ _PIECE_BYTES = 1 << 20
 """What is digested and written at once: it is still in the processor's cache when it is written."""
 
 
-class Unreachable(OSError):
+class StoreAway(OSError):
     """A store of objects does not answer, or lets nobody in: nothing is known of what it holds. What is damaged is a StateError instead."""
 
 
@@ -79,7 +79,7 @@ class FreshObject(AbstractContextManager["FreshObject"]):
 class ObjectStore(Protocol):
     """A folder, or the prefix of a bucket.
 
-    Every method raises OSError if it cannot do its work, among them Unreachable.
+    Every method raises OSError if it cannot do its work, among them StoreAway.
     """
 
     place: Place
@@ -115,10 +115,10 @@ class ObjectStore(Protocol):
         """See that `keep_if_first` keeps what is there. Raises StateError: it does not."""
 
 
-def parse_place(text: str) -> Place:
+def parse_store_place(text: str) -> Place:
     """The place that somebody has written.
 
     Raises:
         NotSupported: there is no such store.
     """
-    return parse_address(text) if is_address(text) else Path(text)
+    return parse_address(text) if is_store_address(text) else Path(text)

@@ -280,7 +280,7 @@ def _find_problem(store: ObjectStore, told: TaskFile) -> str:
     """What is wrong with a file; empty if nothing is.
 
     Raises:
-        Unreachable: the store does not answer.
+        StoreAway: the store does not answer.
     """
     where = store.where(told.name)
     try:
