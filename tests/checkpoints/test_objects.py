@@ -10,7 +10,7 @@ from ouzel.errors import NotSupported, OuzelError, StateError
 from ouzel.planner.epochs import check_path
 from ouzel.planner.settings import Settings
 from ouzel.planner.store_address import StoreAddress, parse_address
-from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
+from ouzel.runtime.checkpoints.folder_store import FolderObjects, copy_object
 from ouzel.runtime.checkpoints.objects import ObjectStore, StoreAway, parse_store_place
 from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unreadable_file, unseal
@@ -18,14 +18,14 @@ from ouzel.runtime.checkpoints.store import CheckpointStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
+def store(tmp_path: Path) -> FolderObjects:
     """A folder that is not there yet."""
-    return FolderStore(tmp_path / "kept")
+    return FolderObjects(tmp_path / "kept")
 
 
-def test_a_folder_does_what_a_store_is_to_do(store: FolderStore, tmp_path: Path) -> None:
+def test_a_folder_does_what_a_store_is_to_do(store: FolderObjects, tmp_path: Path) -> None:
     does_what_it_says(store)
-    copies_to(store, FolderStore(tmp_path / "other"))
+    copies_to(store, FolderObjects(tmp_path / "other"))
 
 
 def test_a_file_is_no_folder_of_checkpoints(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def keep(store: ObjectStore, name: str, *pieces: bytes) -> int:
 
 
 def _folders(store: ObjectStore) -> list[str]:
-    return ["tasks"] if isinstance(store, FolderStore) else []
+    return ["tasks"] if isinstance(store, FolderObjects) else []
 
 
-def test_what_a_store_cannot_tell_is_not_damage(store: FolderStore) -> None:
+def test_what_a_store_cannot_tell_is_not_damage(store: FolderObjects) -> None:
     keep(store, "note", seal(1, {"a": 1}))
     assert unseal(store, "note", 1) == {"a": 1}
     with pytest.raises(MissingFile, match="none is missing"):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.errors import StateError, SubmissionError
 from ouzel.planner.store_address import StoreAddress
-from ouzel.runtime.checkpoints.folder_store import FolderStore
+from ouzel.runtime.checkpoints.folder_store import FolderObjects
 from ouzel.runtime.checkpoints.fork import fork_epoch
 from ouzel.runtime.checkpoints.names import epoch_name
 from ouzel.runtime.checkpoints.objects import StoreAway, parse_store_place
@@ -64,8 +64,8 @@ def file_of(server: S3Server, store: CheckpointStore, name: str) -> Path:
 def test_it_does_what_a_store_is_to_do(server: S3Server, tmp_path: Path) -> None:
     store = open_store(server.address("as a store"))
     does_what_it_says(store)
-    copies_to(store, FolderStore(tmp_path / "folder"))
-    copies_to(FolderStore(tmp_path / "folder"), store)
+    copies_to(store, FolderObjects(tmp_path / "folder"))
+    copies_to(FolderObjects(tmp_path / "folder"), store)
     copies_to(store, open_store(server.address("as another store")))
 
 

@@ -16,7 +16,7 @@ import xxhash
 
 from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 
-Place: TypeAlias = Path | StoreAddress
+StoreLocation: TypeAlias = Path | StoreAddress
 """A folder, or a prefix of a bucket."""
 
 _PIECE_BYTES = 1 << 20
@@ -82,7 +82,7 @@ class ObjectStore(Protocol):
     Every method raises OSError if it cannot do its work, among them StoreAway.
     """
 
-    place: Place
+    place: StoreLocation
 
     def where(self, name: str) -> str:
         """A file as messages name it."""
@@ -115,7 +115,7 @@ class ObjectStore(Protocol):
         """See that `keep_if_first` keeps what is there. Raises StateError: it does not."""
 
 
-def parse_store_place(text: str) -> Place:
+def parse_store_place(text: str) -> StoreLocation:
     """The place that somebody has written.
 
     Raises:

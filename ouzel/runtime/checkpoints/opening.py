@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ouzel.planner.store_address import StoreAddress
-from ouzel.runtime.checkpoints.folder_store import FolderStore
-from ouzel.runtime.checkpoints.objects import ObjectStore, Place
+from ouzel.runtime.checkpoints.folder_store import FolderObjects
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreLocation
 
 
-def open_store(place: Place) -> ObjectStore:
+def open_store(place: StoreLocation) -> ObjectStore:
     """What is at a place; nothing is asked of it.
 
     Raises:
@@ -17,4 +17,4 @@ def open_store(place: Place) -> ObjectStore:
         from ouzel.runtime.checkpoints.s3_store import S3Store
 
         return S3Store(place)
-    return FolderStore(place)
+    return FolderObjects(place)
