@@ -80,10 +80,10 @@ def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow
         from ouzel.submitting import name_for, submit_job
 
         return submit_job(job, name or name_for(job.topology.name))
-    from ouzel.runtime.checkpoints.objects import parse_place
+    from ouzel.runtime.checkpoints.objects import parse_store_place
     from ouzel.savepoints import plan_start
 
-    planned = plan_start(job, parse_place(str(from_)))
+    planned = plan_start(job, parse_store_place(str(from_)))
     if not allow_state_loss:
         planned.check_losses()
     return planned.submit(name)

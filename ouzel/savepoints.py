@@ -15,7 +15,7 @@ from ouzel.submitting import describe_changes, find_formers, name_for, name_loss
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Topology
-    from ouzel.runtime.checkpoints.objects import Place
+    from ouzel.runtime.checkpoints.objects import StoreLocation
     from ouzel.runtime.checkpoints.savepoint import Savepoint
     from ouzel.runtime.cluster.origin import Origin
     from ouzel.runtime.cluster.submitted.attached import AttachedHandle
@@ -81,7 +81,7 @@ class PlannedStart:
         return Origin(self._savepoint, formers, noted, None if names is None else tuple(names))
 
 
-def plan_start(job: session.Job, place: Place) -> PlannedStart:
+def plan_start(job: session.Job, place: StoreLocation) -> PlannedStart:
     """See what becomes of a savepoint when a job goes on from it. Every byte of it is read.
 
     Raises:

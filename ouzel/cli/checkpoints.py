@@ -119,7 +119,7 @@ def _fork(
     """
     with report_errors(debug):
         from ouzel.runtime.checkpoints.fork import fork_epoch
-        from ouzel.runtime.checkpoints.objects import parse_place
+        from ouzel.runtime.checkpoints.objects import parse_store_place
 
         store = _find_store(place)
         if epoch is None:
@@ -130,7 +130,7 @@ def _fork(
                 raise StateError(f"{store.folder} holds no epoch that can be used")
             epoch = newest.epoch
         (epoch,) = _chosen(store, epoch)
-        fork_epoch(store, epoch, parse_place(to))
+        fork_epoch(store, epoch, parse_store_place(to))
         typer.echo(f"copied epoch {epoch} into {to}")
 
 
@@ -168,11 +168,11 @@ def _chosen(store: CheckpointStore, epoch: int | None) -> list[int]:
 
 
 def _find_store(place: str) -> CheckpointStore:
-    from ouzel.runtime.checkpoints.objects import parse_place
+    from ouzel.runtime.checkpoints.objects import parse_store_place
     from ouzel.runtime.checkpoints.store import CheckpointStore
     from ouzel.runtime.cluster.submitted.registry import Registry
 
-    store = CheckpointStore(parse_place(place))
+    store = CheckpointStore(parse_store_place(place))
     if store.is_there:
         return store
     if "/" in place:

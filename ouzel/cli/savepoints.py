@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def make_savepoint(name: str, place: str) -> None:
     """Stop a topology, make a savepoint of it, and say so."""
-    from ouzel.runtime.checkpoints.objects import parse_place
+    from ouzel.runtime.checkpoints.objects import parse_store_place
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.saving import stop_with_savepoint
 
-    made = stop_with_savepoint(Registry(), name, parse_place(place))
+    made = stop_with_savepoint(Registry(), name, parse_store_place(place))
     files, size = made.size
     typer.echo(f"stopped '{name}', savepoint of epoch {made.note.epoch} in {place}: {files:,} files, {size:,} bytes")
 
@@ -43,14 +43,14 @@ def plan_from(job: Job, origin: str, allow_state_loss: bool) -> PlannedStart:
         SubmissionError: the query cannot go on from it, or state would be lost and that is not allowed.
         OuzelError: the savepoint cannot be used.
     """
-    from ouzel.runtime.checkpoints.objects import parse_place
+    from ouzel.runtime.checkpoints.objects import parse_store_place
     from ouzel.savepoints import plan_start
 
     if job.program.reconciles:
         raise QueryError(
             "what goes on from a savepoint has no record to RECONCILE", instead="leave out --from, or RECONCILE"
         )
-    planned = plan_start(job, parse_place(origin))
+    planned = plan_start(job, parse_store_place(origin))
     typer.echo(planned.text, err=True)
     if not allow_state_loss:
         planned.check_losses()

@@ -9,7 +9,7 @@ from ouzel.compiler.plan import Sink, keeps_rows, scans_in, sinks_in
 from ouzel.errors import NotSupported
 from ouzel.planner.own_state import KeepsState, why_no_epochs
 from ouzel.planner.settings import UNSET, Delivery, Settings
-from ouzel.planner.store_address import check_endpoint, is_address, parse_address
+from ouzel.planner.store_address import check_endpoint, is_store_address, parse_address
 from ouzel.planner.topology import Component, Topology
 
 _SETTING = ("SET", "checkpoint.interval.ms")
@@ -115,7 +115,7 @@ def check_path(settings: Settings) -> None:
         NotSupported: it is no folder, and no store that Ouzel knows.
     """
     check_endpoint(settings.checkpoint_endpoint)
-    if is_address(settings.checkpoint_path):
+    if is_store_address(settings.checkpoint_path):
         parse_address(settings.checkpoint_path)
 
 

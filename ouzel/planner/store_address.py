@@ -31,7 +31,7 @@ class StoreAddress:
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
 
 
-def is_address(text: str) -> bool:
+def is_store_address(text: str) -> bool:
     """Whether a text is an address, and not the path of a folder."""
     return "://" in text
 

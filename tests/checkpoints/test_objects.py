@@ -10,21 +10,22 @@ from ouzel.errors import NotSupported, OuzelError, StateError
 from ouzel.planner.epochs import check_path
 from ouzel.planner.settings import Settings
 from ouzel.planner.store_address import StoreAddress, parse_address
-from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
-from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable, open_store, parse_place
+from ouzel.runtime.checkpoints.folder_store import FolderObjects, copy_object
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreAway, parse_store_place
+from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unreadable_file, unseal
 from ouzel.runtime.checkpoints.store import CheckpointStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
+def store(tmp_path: Path) -> FolderObjects:
     """A folder that is not there yet."""
-    return FolderStore(tmp_path / "kept")
+    return FolderObjects(tmp_path / "kept")
 
 
-def test_a_folder_does_what_a_store_is_to_do(store: FolderStore, tmp_path: Path) -> None:
+def test_a_folder_does_what_a_store_is_to_do(store: FolderObjects, tmp_path: Path) -> None:
     does_what_it_says(store)
-    copies_to(store, FolderStore(tmp_path / "other"))
+    copies_to(store, FolderObjects(tmp_path / "other"))
 
 
 def test_a_file_is_no_folder_of_checkpoints(tmp_path: Path) -> None:
@@ -86,17 +87,17 @@ def keep(store: ObjectStore, name: str, *pieces: bytes) -> int:
 
 
 def _folders(store: ObjectStore) -> list[str]:
-    return ["tasks"] if isinstance(store, FolderStore) else []
+    return ["tasks"] if isinstance(store, FolderObjects) else []
 
 
-def test_what_a_store_cannot_tell_is_not_damage(store: FolderStore) -> None:
+def test_what_a_store_cannot_tell_is_not_damage(store: FolderObjects) -> None:
     keep(store, "note", seal(1, {"a": 1}))
     assert unseal(store, "note", 1) == {"a": 1}
     with pytest.raises(MissingFile, match="none is missing"):
         unseal(store, "none", 1)
-    away = Unreachable(5, "does not answer")
+    away = StoreAway(5, "does not answer")
     assert unreadable_file("it", away) is away
-    assert isinstance(unreadable_file("it", OSError(28, "No space left on device")), Unreachable)
+    assert isinstance(unreadable_file("it", OSError(28, "No space left on device")), StoreAway)
     assert isinstance(unreadable_file("it", OSError(5, "Input/output error")), StateError)
 
 
@@ -127,7 +128,7 @@ def test_an_address_is_read_as_it_is_written() -> None:
         Settings().updated([("checkpoint.path", "s3://bucket/jobs/words/"), ("checkpoint.endpoint", "http://h:1")])
     )
     assert parse_address("s3://bucket/jobs/words/", "http://h:1") == StoreAddress("bucket", "jobs/words", "http://h:1")
-    assert [str(parse_place(text)) for text in ("s3://bucket", "s3://bucket/a b", "some/folder")] == [
+    assert [str(parse_store_place(text)) for text in ("s3://bucket", "s3://bucket/a b", "some/folder")] == [
         "s3://bucket",
         "s3://bucket/a b",
         "some/folder",

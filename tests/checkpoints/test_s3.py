@@ -15,10 +15,11 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.errors import StateError, SubmissionError
 from ouzel.planner.store_address import StoreAddress
-from ouzel.runtime.checkpoints.folder_store import FolderStore
+from ouzel.runtime.checkpoints.folder_store import FolderObjects
 from ouzel.runtime.checkpoints.fork import fork_epoch
 from ouzel.runtime.checkpoints.names import epoch_name
-from ouzel.runtime.checkpoints.objects import Unreachable, open_store, parse_place
+from ouzel.runtime.checkpoints.objects import StoreAway, parse_store_place
+from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.savepoint import Savepoint, write_savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.cluster.leadership import Deposed
@@ -63,8 +64,8 @@ def file_of(server: S3Server, store: CheckpointStore, name: str) -> Path:
 def test_it_does_what_a_store_is_to_do(server: S3Server, tmp_path: Path) -> None:
     store = open_store(server.address("as a store"))
     does_what_it_says(store)
-    copies_to(store, FolderStore(tmp_path / "folder"))
-    copies_to(FolderStore(tmp_path / "folder"), store)
+    copies_to(store, FolderObjects(tmp_path / "folder"))
+    copies_to(FolderObjects(tmp_path / "folder"), store)
     copies_to(store, open_store(server.address("as another store")))
 
 
@@ -162,7 +163,7 @@ def test_an_outage_is_no_damage_and_ends(store: CheckpointStore, server: S3Serve
     server.kill()
     try:
         for question in (store.newest, store.epochs, lambda: store.verify(1), lambda: store.write_task(2, task())):
-            with pytest.raises(Unreachable) as told:
+            with pytest.raises(StoreAway) as told:
                 question()
             assert str(store.folder) in str(told.value.filename)
             assert "Debug" not in str(told.value)
@@ -175,12 +176,12 @@ def test_an_outage_is_no_damage_and_ends(store: CheckpointStore, server: S3Serve
 
 def test_who_is_not_let_in_is_told_and_no_key_is_shown(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a wrong one")
-    with pytest.raises(Unreachable) as told:
+    with pytest.raises(StoreAway) as told:
         CheckpointStore(server.address("closed")).epochs()
     assert "SignatureDoesNotMatch" in str(told.value)
     assert "wrong one" not in str(told.value)
     monkeypatch.undo()
-    with pytest.raises(Unreachable, match=r"there is no bucket 'nowhere'|NoSuchBucket"):
+    with pytest.raises(StoreAway, match=r"there is no bucket 'nowhere'|NoSuchBucket"):
         CheckpointStore(replace(server.address("a"), bucket="nowhere")).epochs()
 
 
@@ -204,10 +205,10 @@ def test_commands_work_on_it(store: CheckpointStore, tmp_path: Path, server: S3S
     run("fork", place, "--to", f"{place}-fork")
     run("fork", f"{place}-fork", "--to", str(tmp_path / "back"))
     run("fork", str(tmp_path / "back"), "3", "--to", f"{place}-again")
-    for copy in (parse_place(f"{place}-fork"), tmp_path / "back", parse_place(f"{place}-again")):
+    for copy in (parse_store_place(f"{place}-fork"), tmp_path / "back", parse_store_place(f"{place}-again")):
         assert CheckpointStore(copy).newest() == (manifest, [])
     with pytest.raises(StateError, match="is not empty; write a prefix that nothing has"):
-        fork_epoch(store, 3, parse_place(f"{place}-fork"))
+        fork_epoch(store, 3, parse_store_place(f"{place}-fork"))
     harmed = file_of(server, store, manifest.files[0].name)
     harmed.write_bytes(harmed.read_bytes()[:-1] + b"?")
     result = CliRunner().invoke(app, ["checkpoint", "verify", place])
@@ -215,7 +216,7 @@ def test_commands_work_on_it(store: CheckpointStore, tmp_path: Path, server: S3S
 
 
 def test_the_transcript_of_the_page_is_what_is_printed(server: S3Server) -> None:
-    made = CheckpointStore(parse_place("s3://kept/words"))
+    made = CheckpointStore(parse_store_place("s3://kept/words"))
     made.claim("words", "its id")
     write_epoch(made, 2, *chain_of(write_epoch(made, 1)))
     assert [command.split()[0] for command, _ in TRANSCRIPT] == ["list", "verify", "fork", "prune"]
@@ -225,7 +226,7 @@ def test_the_transcript_of_the_page_is_what_is_printed(server: S3Server) -> None
 
 def test_a_savepoint_goes_there_and_comes_back(store: CheckpointStore, server: S3Server) -> None:
     write_epoch(store, 2, *chain_of(write_epoch(store, 1)))
-    place = parse_place(f"{store.folder}-savepoint")
+    place = parse_store_place(f"{store.folder}-savepoint")
     made = write_savepoint(place, store, 2, Path("/queries"), add)
     assert (made.verify(), made.note.columns, made.manifest.tasks) == ([], ("word", "n"), store.manifest(2).tasks)
     fetched = Savepoint(place).fetch()

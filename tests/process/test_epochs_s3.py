@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.runtime.checkpoints.objects import parse_place
+from ouzel.runtime.checkpoints.objects import parse_store_place
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.run import ROLLED_BACK
 from tests.cli.test_savepoints import COUNT, add, counts, write
@@ -65,7 +65,7 @@ def test_a_topology_goes_on_from_there_after_its_host_is_gone_and_so_does_anothe
     file = write(place, "SET 'checkpoint.interval.ms' = '200';\n" + COUNT)
     add(place, "word0", "word1", "word1")
     place.told("submit", file, "--set", "checkpoint.path=s3://kept/counted")
-    store = CheckpointStore(parse_place("s3://kept/counted"))
+    store = CheckpointStore(parse_store_place("s3://kept/counted"))
     wait_until(lambda: counts(place, "counted") == {"word0": 1, "word1": 2} and bool(store.epochs()))
     assert "complete" in place.told("checkpoint", "list", "counted")
     place.kill_all("counted")
@@ -81,6 +81,6 @@ def test_a_topology_goes_on_from_there_after_its_host_is_gone_and_so_does_anothe
     again = ("--name", "again", "--set", "checkpoint.path=s3://kept/again")
     place.told("submit", "--from", "s3://kept/monday", file, *again)
     wait_until(lambda: counts(place, "again") == {"word0": 1, "word1": 3, "word2": 1})
-    assert CheckpointStore(parse_place("s3://kept/again")).epochs()
+    assert CheckpointStore(parse_store_place("s3://kept/again")).epochs()
     other = place.ask("submit", file, "--name", "other", "--set", "checkpoint.path=s3://kept/again")
     assert "s3://kept/again holds the checkpoints of topology" in other.output.replace("\n", " ")

@@ -19,7 +19,7 @@ def executable() -> str:
     beside = Path(__file__).parents[2] / ".venv" / "bin" / "versitygw"
     if found := shutil.which("versitygw") or (str(beside) if beside.exists() else None):
         return found
-    reason = "there is no versitygw: `make s3` builds one"
+    reason = "there is no versitygw: `make versitygw` builds one"
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     return pytest.skip(reason)

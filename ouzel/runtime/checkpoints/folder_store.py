@@ -15,7 +15,7 @@ from ouzel.runtime.checkpoints.objects import ObjectStore
 _PIECE_BYTES = 1 << 20
 
 
-class FolderStore(ObjectStore):
+class FolderObjects(ObjectStore):
     """See ObjectStore. The folder is made when something is written."""
 
     def __init__(self, folder: Path) -> None:
@@ -69,7 +69,7 @@ class FolderStore(ObjectStore):
 
     def copy(self, name: str, other: ObjectStore) -> None:
         """See ObjectStore. Two folders on one file system share what the file holds."""
-        if isinstance(other, FolderStore):
+        if isinstance(other, FolderObjects):
             make_folder((other.folder / name).parent)
             share_file(self.folder / name, other.folder / name)
         else:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.folder_store import FolderStore
+from ouzel.runtime.checkpoints.folder_store import FolderObjects
 from ouzel.runtime.checkpoints.fresh_file import make_folder
 from ouzel.runtime.checkpoints.manifest import Manifest
 from ouzel.runtime.checkpoints.names import TASKS
-from ouzel.runtime.checkpoints.objects import Place
+from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.checkpoints.store import CheckpointStore
 
 
-def fork_epoch(store: CheckpointStore, epoch: int, place: Place) -> Manifest:
+def fork_epoch(store: CheckpointStore, epoch: int, place: StoreLocation) -> Manifest:
     """Copy an epoch, which keeps its number, to a new place, where it is whole and on disk, or not at all.
 
     Its files are shared where both places are folders of one file system. A copy to a store that is not ended leaves objects without a
@@ -37,7 +37,7 @@ def fork_epoch(store: CheckpointStore, epoch: int, place: Place) -> Manifest:
     return manifest
 
 
-def refuse_taken(place: Place) -> None:
+def refuse_taken(place: StoreLocation) -> None:
     """See that nothing is at a place.
 
     Raises:
@@ -68,7 +68,7 @@ def _fork_into_folder(store: CheckpointStore, manifest: Manifest, folder: Path) 
     try:
         make_folder(fresh / TASKS)
         for name in {file.name for file in manifest.files}:
-            store.objects.copy(name, FolderStore(fresh))
+            store.objects.copy(name, FolderObjects(fresh))
         sync(fresh / TASKS)
         CheckpointStore(fresh).complete(manifest)
         name_synced(fresh, folder)

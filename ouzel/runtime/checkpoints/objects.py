@@ -14,16 +14,16 @@ from typing import BinaryIO, Protocol, Self, TypeAlias
 import pyarrow as pa
 import xxhash
 
-from ouzel.planner.store_address import StoreAddress, is_address, parse_address
+from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 
-Place: TypeAlias = Path | StoreAddress
+StoreLocation: TypeAlias = Path | StoreAddress
 """A folder, or a prefix of a bucket."""
 
 _PIECE_BYTES = 1 << 20
 """What is digested and written at once: it is still in the processor's cache when it is written."""
 
 
-class Unreachable(OSError):
+class StoreAway(OSError):
     """A store of objects does not answer, or lets nobody in: nothing is known of what it holds. What is damaged is a StateError instead."""
 
 
@@ -79,10 +79,10 @@ class FreshObject(AbstractContextManager["FreshObject"]):
 class ObjectStore(Protocol):
     """A folder, or the prefix of a bucket.
 
-    Every method raises OSError if it cannot do its work, among them Unreachable.
+    Every method raises OSError if it cannot do its work, among them StoreAway.
     """
 
-    place: Place
+    place: StoreLocation
 
     def where(self, name: str) -> str:
         """A file as messages name it."""
@@ -115,25 +115,10 @@ class ObjectStore(Protocol):
         """See that `keep_if_first` keeps what is there. Raises StateError: it does not."""
 
 
-def parse_place(text: str) -> Place:
+def parse_store_place(text: str) -> StoreLocation:
     """The place that somebody has written.
 
     Raises:
         NotSupported: there is no such store.
     """
-    return parse_address(text) if is_address(text) else Path(text)
-
-
-def open_store(place: Place) -> ObjectStore:
-    """What is at a place; nothing is asked of it.
-
-    Raises:
-        OuzelError: a package is missing, or the environment says what is not supported.
-    """
-    if isinstance(place, StoreAddress):
-        from ouzel.runtime.checkpoints.s3_store import S3Store
-
-        return S3Store(place)
-    from ouzel.runtime.checkpoints.folder_store import FolderStore
-
-    return FolderStore(Path(place))
+    return parse_address(text) if is_store_address(text) else Path(text)

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import asdict, dataclass
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.objects import ObjectStore, Place
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreLocation
 from ouzel.runtime.checkpoints.sealed import MissingFile, seal, unseal
 
 NOTE = "owner"
@@ -68,7 +68,7 @@ def write_owner(store: ObjectStore, owner: Owner, *, is_first: bool) -> None:
             file.keep(NOTE)
 
 
-def refuse_other(folder: Place, owner: Owner, topology: str, topology_id: str) -> None:
+def refuse_other(folder: StoreLocation, owner: Owner, topology: str, topology_id: str) -> None:
     """Let only the topology go on that the folder belongs to.
 
     Raises:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 from ouzel.errors import OuzelError, StateError
 from ouzel.planner.store_address import StoreAddress
 from ouzel.runtime.checkpoints.folder_store import copy_object
-from ouzel.runtime.checkpoints.objects import FreshObject, ObjectStore, Unreachable
+from ouzel.runtime.checkpoints.objects import FreshObject, ObjectStore, StoreAway
 
 if TYPE_CHECKING:
     import obstore.store
@@ -116,7 +116,7 @@ class S3Store(ObjectStore):
         try:
             found = self.ask(folder, lambda key: obstore.list_with_delimiter(self._client, key or None))
         except FileNotFoundError:
-            raise Unreachable(errno.EIO, f"there is no bucket '{self.place.bucket}'", str(self.place)) from None
+            raise StoreAway(errno.EIO, f"there is no bucket '{self.place.bucket}'", str(self.place)) from None
         return {one["path"].rpartition("/")[2]: one["size"] for one in found["objects"]}
 
     def delete(self, names: Iterable[str]) -> None:
@@ -164,7 +164,7 @@ class S3Store(ObjectStore):
         Raises:
             FileNotFoundError: there is none.
             FileExistsError: there is one, and there was to be none.
-            Unreachable: nobody knows.
+            StoreAway: nobody knows.
         """
         from obstore import exceptions
 
@@ -175,7 +175,7 @@ class S3Store(ObjectStore):
         except exceptions.AlreadyExistsError:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.where(name)) from None
         except exceptions.BaseError as error:
-            raise Unreachable(errno.EIO, _reason(error), self.where(name)) from None
+            raise StoreAway(errno.EIO, _reason(error), self.where(name)) from None
 
     def _key(self, name: str) -> str:
         return f"{self.place.prefix}/{name}".strip("/")

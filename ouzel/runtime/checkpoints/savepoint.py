@@ -28,11 +28,11 @@ import xxhash
 
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError, SubmissionError
-from ouzel.runtime.checkpoints.folder_store import FolderStore, copy_object
+from ouzel.runtime.checkpoints.folder_store import FolderObjects, copy_object
 from ouzel.runtime.checkpoints.fork import refuse_taken
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, manifest_name
 from ouzel.runtime.checkpoints.names import EPOCHS, TASKS
-from ouzel.runtime.checkpoints.objects import ObjectStore, Place
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreLocation
 from ouzel.runtime.checkpoints.owner import NOTE as OWNER
 from ouzel.runtime.checkpoints.sealed import seal, unreadable_file, unseal
 from ouzel.runtime.checkpoints.store import CheckpointStore
@@ -82,7 +82,7 @@ class Savepoint:
         OSError: the store does not answer.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: StoreLocation) -> None:
         self.place, self.store = place, CheckpointStore(place)
         if not is_savepoint(self.store):
             raise StateError(f"{place} is no savepoint; write what `ouzel stop NAME --savepoint` has made")
@@ -141,7 +141,7 @@ def is_savepoint(store: CheckpointStore) -> bool:
     return store.objects.holds(NOTE)
 
 
-def check_is_free(place: Place) -> None:
+def check_is_free(place: StoreLocation) -> None:
     """See that a savepoint can be put there.
 
     Raises:
@@ -164,7 +164,7 @@ def _check_can_be_made(folder: Path) -> None:
 
 
 def write_savepoint(
-    place: Place, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
+    place: StoreLocation, store: CheckpointStore, epoch: int, directory: Path, add: Callable[[Path], Sequence[str]]
 ) -> Savepoint:
     """Make a savepoint of an epoch; it is there whole and on disk, or not at all.
 
@@ -203,7 +203,7 @@ def _write_into_folder(
         note = SavepointNote(
             manifest.topology, epoch, version("ouzel"), str(directory), tuple(columns), tuple(_list_files(fresh))
         )
-        with FolderStore(fresh).fresh("", epoch) as file:
+        with FolderObjects(fresh).fresh("", epoch) as file:
             file.write(seal(SAVEPOINT_VERSION, asdict(note)))
             file.keep(NOTE)
         _verified(Savepoint(fresh))
@@ -219,7 +219,7 @@ def _verified(savepoint: Savepoint) -> Savepoint:
     return savepoint
 
 
-def _send(savepoint: Savepoint, place: Place) -> None:
+def _send(savepoint: Savepoint, place: StoreLocation) -> None:
     """Put a savepoint into a store, its note last."""
     source, other = savepoint.store.objects, CheckpointStore(place).objects
     for name in _all_names(savepoint.note.files, savepoint.manifest):
@@ -280,7 +280,7 @@ def _find_problem(store: ObjectStore, told: TaskFile) -> str:
     """What is wrong with a file; empty if nothing is.
 
     Raises:
-        Unreachable: the store does not answer.
+        StoreAway: the store does not answer.
     """
     where = store.where(told.name)
     try:

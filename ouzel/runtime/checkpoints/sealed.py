@@ -9,7 +9,7 @@ from typing import Any
 import xxhash
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.objects import ObjectStore, Unreachable
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreAway
 
 
 class MissingFile(StateError):
@@ -28,7 +28,7 @@ def unseal(store: ObjectStore, name: str, version: int) -> dict[str, Any]:
     Raises:
         MissingFile: there is no such file.
         StateError: it is torn or damaged, or is of another version.
-        Unreachable: the store does not answer.
+        StoreAway: the store does not answer.
     """
     where = store.where(name)
     try:
@@ -48,12 +48,12 @@ def unseal(store: ObjectStore, name: str, version: int) -> dict[str, Any]:
     return fields
 
 
-def unreadable_file(where: str, error: OSError) -> StateError | Unreachable:
+def unreadable_file(where: str, error: OSError) -> StateError | StoreAway:
     """What to raise of a file of a checkpoint that cannot be read: of a store that does not answer nobody knows whether it is harmed."""
-    if isinstance(error, Unreachable):
+    if isinstance(error, StoreAway):
         return error
     if error.errno in (errno.ENOSPC, errno.EDQUOT):  # of the temporary file that an object is read into
-        return Unreachable(error.errno, error.strerror, where)
+        return StoreAway(error.errno, error.strerror, where)
     if isinstance(error, FileNotFoundError):
         return MissingFile(f"{where} is missing")
     return StateError(f"{where} cannot be read: {error.strerror}")

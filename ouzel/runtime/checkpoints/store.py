@@ -25,7 +25,8 @@ from ouzel.runtime.checkpoints.names import (
     epoch_of_task_file,
     task_file_name,
 )
-from ouzel.runtime.checkpoints.objects import ObjectStore, Place, open_store
+from ouzel.runtime.checkpoints.objects import ObjectStore, StoreLocation
+from ouzel.runtime.checkpoints.opening import open_store
 from ouzel.runtime.checkpoints.owner import NOTE, Owner, find_owner, new_folder_id, refuse_other, write_owner
 from ouzel.runtime.checkpoints.sealed import MissingFile
 from ouzel.runtime.checkpoints.task_file import TaskHeader, check_task_file, read_task_file, write_task_file
@@ -38,8 +39,8 @@ class CheckpointStore:
     Any number of processes may write tasks' files at once. One, the topology master, completes epochs and removes old ones.
     """
 
-    def __init__(self, place: Place | ObjectStore) -> None:
-        self.objects = open_store(place) if isinstance(place, Place) else place
+    def __init__(self, place: StoreLocation | ObjectStore) -> None:
+        self.objects = open_store(place) if isinstance(place, StoreLocation) else place
         self.folder = self.objects.place
         self._leaders = Leaders(self.objects)
 

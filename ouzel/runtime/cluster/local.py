@@ -187,12 +187,12 @@ def claim_checkpoints(job: RunDescription) -> None:
         OSError: it cannot be made.
     """
     if job.leaves_epochs:
-        from ouzel.runtime.checkpoints.objects import Unreachable
+        from ouzel.runtime.checkpoints.objects import StoreAway
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
         try:
             CheckpointStore(job.checkpoints).claim(job.topology.name, job.id)
-        except Unreachable as error:
+        except StoreAway as error:
             raise TopologyError(f"no epochs can be kept in {job.checkpoints}: {error.strerror}") from error
 
 

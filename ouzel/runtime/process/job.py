@@ -31,7 +31,7 @@ import cloudpickle
 from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, StateError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.store_address import StoreAddress, is_address, parse_address
+from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.cluster.placement import Placement
 
@@ -116,7 +116,7 @@ class RunDescription:
         """The folder of its epochs, or what stands for one."""
         settings = self.topology.settings
         path = settings.checkpoint_path
-        if is_address(path):
+        if is_store_address(path):
             return parse_address(path, settings.checkpoint_endpoint)
         return self.directory / path if path else self.home / _CHECKPOINTS
 

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TypeVar
 
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.objects import Unreachable
+from ouzel.runtime.checkpoints.objects import StoreAway
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life
@@ -48,12 +48,12 @@ def when_it_answers(work: Callable[[], T], what: str, sleep: Callable[[float], o
         Deposed: it answers that another topology master leads.
         StateError: a folder of epochs answers that it is another topology's.
     """
-    return _patiently(work, what, Exception)
+    return _patiently(work, what, Exception, sleep)
 
 
 def when_reachable(work: Callable[[], T], what: str) -> T:
     """What `work` gives, or raises, as soon as the store of epochs answers; why it does not is said once."""
-    return _patiently(work, what, Unreachable)
+    return _patiently(work, what, StoreAway)
 
 
 def _patiently(work: Callable[[], T], what: str, passing: type[Exception]) -> T:

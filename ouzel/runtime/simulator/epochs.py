@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from ouzel.planner.former import Former
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.checkpoints.folder_store import FolderStore
+from ouzel.runtime.checkpoints.folder_store import FolderObjects
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 from ouzel.runtime.checkpoints.task_file import TaskHeader, read_task_file, write_task_file
@@ -116,7 +116,7 @@ class Epochs:
 def sent_as_file(epoch: int, snapshot: TaskSnapshot) -> TaskSnapshot:
     """The snapshot as it comes back from the file that is written of it."""
     with TemporaryDirectory() as folder:
-        store = FolderStore(Path(folder))
+        store = FolderObjects(Path(folder))
         with store.fresh("", epoch) as file:
             digest = write_task_file(file, "simulated", epoch, snapshot)
             file.keep("snapshot")

@@ -16,7 +16,7 @@ from typing import Any, cast
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
 from ouzel.errors import StateError
-from ouzel.runtime.checkpoints.objects import Place
+from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
 from ouzel.runtime.process.epochs import read_generation, write_generation
@@ -229,7 +229,7 @@ class TopologyFolder:
         job = load_description(home)
         return job if job.home.resolve() == home.resolve() else replace(job, home=home)
 
-    def find_checkpoints(self, run: str) -> Place:
+    def find_checkpoints(self, run: str) -> StoreLocation:
         """Where a run keeps its checkpoints: where its query says, or in its job directory.
 
         Raises:

@@ -18,10 +18,10 @@ from ouzel.planner.epochs import check_path
 from ouzel.planner.keeping import NOTHING
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
-from ouzel.planner.store_address import VARIABLES, is_address
+from ouzel.planner.store_address import VARIABLES, is_store_address
 from ouzel.planner.topology import Topology
 from ouzel.runtime import warm
-from ouzel.runtime.checkpoints.objects import Unreachable
+from ouzel.runtime.checkpoints.objects import StoreAway
 from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
@@ -204,13 +204,13 @@ def find_variables(folder: TopologyFolder, settings: Settings, revision: int = 0
             "a secret stands in the query, and a start after this one would not have it",
             instead="write '${env:NAME}', and put it into the environment of each start",
         )
-    if is_address(settings.checkpoint_path):
+    if is_store_address(settings.checkpoint_path):
         variables.update(name for name in VARIABLES if name in os.environ)
     return tuple(sorted(variables))
 
 
 def _no_room(folder: TopologyFolder, error: OSError) -> OuzelError:
-    if isinstance(error, Unreachable):
+    if isinstance(error, StoreAway):
         return TopologyError(f"{error.filename} cannot be read or written: {error.strerror}")
     return TopologyError(
         f"the topology cannot be kept in {folder.path}: {error.strerror}; make room there, or set OUZEL_HOME"

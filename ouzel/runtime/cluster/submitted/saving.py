@@ -7,7 +7,7 @@ from pathlib import Path
 from ouzel.errors import StateError, SubmissionError, TopologyError
 from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
-from ouzel.runtime.checkpoints.objects import Place
+from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.checkpoints.savepoint import NOTES, RESULTS, Savepoint, check_is_free, write_savepoint
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.origin import RESULTS_TASK, save_notes
@@ -20,7 +20,7 @@ from ouzel.runtime.process.saved_results import results_at, write_results
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted, Verb
 
 
-def stop_with_savepoint(registry: Registry, name: str, place: Place) -> Savepoint:
+def stop_with_savepoint(registry: Registry, name: str, place: StoreLocation) -> Savepoint:
     """Stop a topology with a last epoch, and copy that to a place; of one that is stopped its newest epoch is copied.
 
     Raises:
@@ -76,7 +76,7 @@ def _stop(registry: Registry, record: Submitted, store: CheckpointStore) -> None
     check_last_epoch(status, max(store.epochs(), default=0), kept)
 
 
-def _save(registry: Registry, record: Submitted, store: CheckpointStore, place: Place) -> Savepoint:
+def _save(registry: Registry, record: Submitted, store: CheckpointStore, place: StoreLocation) -> Savepoint:
     """Make the savepoint of a topology that does not run.
 
     Raises:
