@@ -118,10 +118,11 @@ class SnapshotFiles:
 
 
 class SnapshotWriter(Protocol):
-    """Writes the snapshots of one task, beside the rows that flow. `saved` is the last that it has written, or could not write."""
+    """Writes the snapshots of one task, beside the rows that flow."""
 
     @property
-    def saved(self) -> SavedEpoch: ...
+    def saved(self) -> SavedEpoch:
+        """The last that it has written, or could not write."""
 
     @property
     def needs_whole(self) -> bool:
