@@ -218,9 +218,9 @@ class TaskEpochs:
         """
         if not (epoch := self.part.restores):
             return ()
-        return when_reachable(self._read_epoch, f"epoch {self.generation.restore}")
+        return when_reachable(lambda: self._read_epoch(epoch), f"epoch {epoch}")
 
-    def _read_epoch(self) -> Sequence[TaskSnapshot]:
+    def _read_epoch(self, epoch: int) -> Sequence[TaskSnapshot]:
         from ouzel.runtime.checkpoints.redistribute import past_in_epoch
 
         manifest, name = self._store.manifest(epoch), self._task.component

@@ -53,10 +53,12 @@ def when_it_answers(work: Callable[[], T], what: str, sleep: Callable[[float], o
 
 def when_reachable(work: Callable[[], T], what: str) -> T:
     """What `work` gives, or raises, as soon as the store of epochs answers; why it does not is said once."""
-    return _patiently(work, what, StoreAway)
+    return _patiently(work, what, StoreAway, time.sleep)
 
 
-def _patiently(work: Callable[[], T], what: str, passing: type[Exception]) -> T:
+def _patiently(
+    work: Callable[[], T], what: str, passing: type[Exception], sleep: Callable[[float], object]
+) -> T:
     told = ""
     while True:
         try:

@@ -47,7 +47,7 @@ class SimulatedStore(CheckpointStore):
 
     def __init__(self, folder: Path, disk: Disk, turn: Callable[[], None] = lambda: None) -> None:
         super().__init__(folder)
-        self._disk, self._turn = disk, turn
+        self._folder, self._disk, self._turn = folder, disk, turn
 
     def take_over(self, leadership: int) -> int:
         self._turn()
@@ -61,7 +61,7 @@ class SimulatedStore(CheckpointStore):
     def write_task(self, epoch: int, snapshot: TaskSnapshot) -> TaskFile:
         self._disk.check_room()
         file = super().write_task(epoch, snapshot)
-        self._disk.tear(self.folder / file.name)
+        self._disk.tear(self._folder / file.name)
         return file
 
     def complete(self, manifest: Manifest) -> None:

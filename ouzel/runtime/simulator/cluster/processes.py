@@ -119,7 +119,7 @@ class TaskProcess:
         """What `run_instance` makes."""
         cluster, state = self._cluster, StateConnection(self._cluster.state)
         job = cluster.job
-        store = SimulatedStore(job.checkpoints, cluster.disk)
+        store = SimulatedStore(job.local_checkpoints, cluster.disk)
         epochs = None
         if job.topology.settings.has_epochs:
             epochs = TaskEpochs(job, self._container, self.task, state, self._make_snapshots, store)
@@ -313,7 +313,7 @@ class MasterProcess:
         """What `run_topology_master` does."""
         cluster, job = self._cluster, self._cluster.job
         self.leadership = self._campaign()
-        store = SimulatedStore(job.checkpoints, cluster.disk, self._turn)
+        store = SimulatedStore(job.local_checkpoints, cluster.disk, self._turn)
         requests = RequestStore(self._state, job.id, self.leadership, self._end_deposed)
         keeper = EpochKeeper(job, self._state, self.leadership, store, self._sleep)
         own = partial(wire_pb2.ContainerReport, container=0)
