@@ -68,7 +68,8 @@ def test_a_node_that_leaves_a_question_open_cannot_be_made(trait: str) -> None:
 
 
 def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
-    asked = {"needs", "pruned", "passes", "identity", "label", "waits"}
+    """Not `pruned`: who does not answer leaves no column out, which is right for every node whose `needs` is."""
+    asked = {"needs", "passes", "identity", "label", "waits"}
     for family in (Unary, RowWise, SameColumns):
         assert asked <= family.__abstractmethods__
 
