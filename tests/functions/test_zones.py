@@ -23,15 +23,22 @@ NEAR = [timedelta(minutes=minutes) for minutes in (-1500, -61, -30, -1, 0, 1, 29
 FAR = [datetime(2100, 7, 1), datetime(2399, 2, 28, 23), datetime(9999, 12, 31, 9), datetime(9998, 4, 5, 3, 30)]
 
 
+def steps(zone: str, times: pl.Series) -> pl.Series:
+    """Those of these UTC times before which clocks have changed since the time before."""
+    local = times.dt.replace_time_zone("UTC").dt.convert_time_zone(zone).dt.replace_time_zone(None)
+    ahead = local - times
+    return times.filter((ahead != ahead.shift(1)).fill_null(False))
+
+
 @cache
 def changes(zone: str) -> tuple[datetime, ...]:
-    """The UTC times since 1970 at which clocks change, and some that are far."""
-    days = pl.datetime_range(datetime(1970, 1, 1), datetime(2037, 12, 31), "15m", eager=True, time_unit="us").alias("t")
-    frame = days.to_frame().with_columns(
-        ahead=pl.col("t").dt.replace_time_zone("UTC").dt.convert_time_zone(zone).dt.replace_time_zone(None)
-        - pl.col("t")
+    """The UTC times since 1970 at which clocks change, looked for day by day and then in quarters of an hour."""
+    days = steps(
+        zone, pl.datetime_range(datetime(1970, 1, 1), datetime(2037, 12, 31), "1d", eager=True, time_unit="us")
     )
-    return tuple(frame.filter(pl.col("ahead") != pl.col("ahead").shift(1))["t"])
+    quarters = pl.DataFrame({"before": [timedelta(minutes=15 * quarter) for quarter in range(96, -1, -1)]})
+    times = days.alias("day").to_frame().join(quarters, how="cross", maintain_order="left_right")
+    return tuple(steps(zone, times.select(pl.col("day") - pl.col("before")).to_series()))
 
 
 def from_utc(time: datetime, zone: str) -> datetime:
