@@ -41,8 +41,11 @@ MAY_IMPORT = {
 SHARED = {"errors", "descriptors", "interrupts", "loops", "exits"}
 """What every layer may import."""
 
-MADE_OF_EACH_OTHER = {("ouzel.compiler.expressions", "ouzel.compiler.functions.registry")}
-"""Imports for type checkers alone: a call may hold its function, and a function looks at expressions."""
+MADE_OF_EACH_OTHER = {
+    ("ouzel.compiler.expressions", "ouzel.compiler.functions.registry"),
+    ("ouzel.runtime.simulator.cluster.processes", "ouzel.runtime.simulator.cluster.cluster"),
+}
+"""Imports for type checkers alone: a call may hold its function, and a function looks at expressions; a simulated process asks its cluster."""
 
 NAMED = re.compile(r"(ouzel(?:\.\w+)+)(?::\w*)?")
 """A string that names a module, or something in one: what is imported by it when it is needed."""
