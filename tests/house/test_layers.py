@@ -45,7 +45,7 @@ MADE_OF_EACH_OTHER = {
     ("ouzel.compiler.expressions", "ouzel.compiler.functions.registry"),
     ("ouzel.runtime.simulator.cluster.processes", "ouzel.runtime.simulator.cluster.cluster"),
 }
-"""Imports for type checkers alone: a call may hold its function, and a function looks at expressions; a simulated process asks its cluster."""
+"""Imports for type checkers alone: a call may hold its function, and a function looks at expressions; a process asks its cluster."""
 
 NAMED = re.compile(r"(ouzel(?:\.\w+)+)(?::\w*)?")
 """A string that names a module, or something in one: what is imported by it when it is needed."""
