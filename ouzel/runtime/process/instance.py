@@ -30,7 +30,7 @@ from ouzel.runtime.process.sink_thread import Sink, SinkThread
 from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.protocol.back_pressure import Pause
-from ouzel.runtime.protocol.cluster.follower import Heard, PlanFollower
+from ouzel.runtime.protocol.cluster.follower import PlanEffect, PlanFollower
 from ouzel.runtime.protocol.messages import (
     Commit,
     Event,
@@ -192,9 +192,9 @@ class Instance:
             if frame.kind == wire_pb2.PLAN:
                 self._hear(frame.header().plan)
 
-    def _hear(self, plan: wire_pb2.PhysicalPlan) -> Heard:
+    def _hear(self, plan: wire_pb2.PhysicalPlan) -> PlanEffect:
         heard = self._follower.on_plan(plan, has_machine=self._machine is not None)
-        if heard is Heard.GOES_BACK and self._pasts.epochs is not None:
+        if heard is PlanEffect.GOES_BACK and self._pasts.epochs is not None:
             self._pasts.epochs.on_gone_back()
         return heard
 
@@ -402,9 +402,9 @@ class Instance:
     def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
         """Do what the physical plan asks; one that is new is answered with a report."""
         heard = self._hear(plan)
-        if heard is Heard.GOES_BACK:
+        if heard is PlanEffect.GOES_BACK:
             raise _WentBack
-        if heard is Heard.NOTHING:
+        if heard is PlanEffect.NOTHING:
             return
         if plan.kept:
             machine.on_epoch_kept()

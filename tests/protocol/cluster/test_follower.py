@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ouzel.runtime.protocol.cluster.epochs import Generation
-from ouzel.runtime.protocol.cluster.follower import EpochPart, Heard, LastRun, PlanFollower
+from ouzel.runtime.protocol.cluster.follower import EpochPart, LastRun, PlanEffect, PlanFollower
 from ouzel.runtime.wire.wire_pb2 import PhysicalPlan
 
 
@@ -11,14 +11,14 @@ def follower(part: EpochPart | None = None, may_read: bool = True) -> PlanFollow
     return PlanFollower(part, may_read)
 
 
-def hear(follower: PlanFollower, **plan: int) -> Heard:
+def hear(follower: PlanFollower, **plan: int) -> PlanEffect:
     return follower.on_plan(PhysicalPlan(**plan), has_machine=True)
 
 
 def test_a_plan_of_a_leader_before_the_newest_is_not_followed() -> None:
     task = follower()
-    assert hear(task, version=1, leadership=2) is Heard.FOLLOWS
-    assert hear(task, version=9, leadership=1, pause=9) is Heard.NOTHING
+    assert hear(task, version=1, leadership=2) is PlanEffect.FOLLOWS
+    assert hear(task, version=9, leadership=1, pause=9) is PlanEffect.NOTHING
     assert task.plan.version == 1
 
 
@@ -26,7 +26,7 @@ def test_nor_does_a_task_go_back_for_one() -> None:
     part = EpochPart(Generation(), LastRun())
     task = follower(part)
     hear(task, version=1, leadership=2)
-    assert hear(task, version=2, leadership=1, generation=1) is Heard.NOTHING
+    assert hear(task, version=2, leadership=1, generation=1) is PlanEffect.NOTHING
     assert part.generation == Generation()
 
 
@@ -34,9 +34,9 @@ def test_a_spout_that_is_started_again_reads_when_it_knows_a_plan_also_after_goi
     task = follower(EpochPart(Generation(), LastRun()), may_read=False)
     hear(task, version=1)
     assert task.may_read
-    assert hear(task, version=2, generation=1, restore=3) is Heard.GOES_BACK
+    assert hear(task, version=2, generation=1, restore=3) is PlanEffect.GOES_BACK
     assert not task.may_read
-    assert hear(task, version=2, generation=1, restore=3) is Heard.FOLLOWS
+    assert hear(task, version=2, generation=1, restore=3) is PlanEffect.FOLLOWS
     assert task.may_read
 
 
@@ -44,9 +44,9 @@ def test_a_task_that_has_lost_what_it_kept_follows_nothing_until_all_go_back() -
     part = EpochPart(Generation(1, 4), LastRun(1, keeps=True))
     task = follower(part, may_read=False)
     assert task.waits
-    assert task.on_plan(PhysicalPlan(version=1, generation=1, restore=4), has_machine=False) is Heard.NOTHING
+    assert task.on_plan(PhysicalPlan(version=1, generation=1, restore=4), has_machine=False) is PlanEffect.NOTHING
     assert not task.may_read
-    assert task.on_plan(PhysicalPlan(version=2, generation=2, restore=4), has_machine=False) is Heard.GOES_BACK
+    assert task.on_plan(PhysicalPlan(version=2, generation=2, restore=4), has_machine=False) is PlanEffect.GOES_BACK
     assert not task.waits
     assert part.restores == 4
 

@@ -17,8 +17,8 @@ from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
-from ouzel.runtime.simulator.cluster.faults import Fault
-from ouzel.runtime.simulator.cluster.simulation import ClusterRun, faults_from, shorten, simulate_cluster
+from ouzel.runtime.simulator.cluster.faults import ClusterFault
+from ouzel.runtime.simulator.cluster.simulation import ClusterRun, drop_needless, faults_from, simulate_cluster
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
 from tests.law.shelf import shelved, written
@@ -100,7 +100,7 @@ def shape_of(seed: int) -> Shape:
     return Shape(question, parallelism, containers, random.random() < 0.3)
 
 
-def run_seed(seed: int, faults: Sequence[Fault] | None = None) -> ClusterRun:
+def run_seed(seed: int, faults: Sequence[ClusterFault] | None = None) -> ClusterRun:
     """The run of a seed, held to its answer.
 
     Raises:
@@ -116,7 +116,7 @@ def run_seed(seed: int, faults: Sequence[Fault] | None = None) -> ClusterRun:
     return run
 
 
-def why_it_fails(seed: int, faults: Sequence[Fault] | None = None) -> str:
+def why_it_fails(seed: int, faults: Sequence[ClusterFault] | None = None) -> str:
     """Why the run of a seed is wrong; empty if it is not."""
     try:
         run_seed(seed, faults)
@@ -131,7 +131,7 @@ def tell_failure(seed: int) -> str:
         return ""
     with shelved():
         drawn = faults_from(*plan_of(shape_of(seed)), seed)
-    faults = shorten(drawn, lambda fewer: bool(why_it_fails(seed, fewer)))
+    faults = drop_needless(drawn, lambda fewer: bool(why_it_fails(seed, fewer)))
     return "\n".join([f"seed {seed}, {shape_of(seed)}: {why}", *(f"  {fault}" for fault in faults)])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ouzel.runtime.simulator.cluster.faults import Fault, Kind
-from ouzel.runtime.simulator.cluster.simulation import shorten
+from ouzel.runtime.simulator.cluster.faults import ClusterFault, FaultKind
+from ouzel.runtime.simulator.cluster.simulation import drop_needless
 from tests.simulator.clusters.questions import run_seed, tell_failure
 
 QUICK = (4, 5, 6, 7, 16, 20, 23, 24, 26, 27, 30, 33, 34, 35, 36, 37, 38, 39, 41, 42, 45)
@@ -32,6 +32,6 @@ def test_a_seed_gives_the_same_run_again() -> None:
 
 
 def test_of_the_faults_those_are_left_without_which_it_does_not_fail() -> None:
-    faults = [Fault(Kind.KILL, at_ms) for at_ms in (1.0, 2.0, 3.0, 4.0)]
+    faults = [ClusterFault(FaultKind.KILL, at_ms) for at_ms in (1.0, 2.0, 3.0, 4.0)]
     needed = {faults[1], faults[3]}
-    assert shorten(faults, lambda fewer: needed <= set(fewer)) == [faults[1], faults[3]]
+    assert drop_needless(faults, lambda fewer: needed <= set(fewer)) == [faults[1], faults[3]]

@@ -69,7 +69,7 @@ class EpochPart:
         return 0 if self._begun else self.generation.restore
 
 
-class Heard(Enum):
+class PlanEffect(Enum):
     """What a plan means to the task: nothing; that all go back; that it is to do what the plan asks."""
 
     NOTHING = auto()
@@ -100,18 +100,18 @@ class PlanFollower:
         """Whether the task does nothing until all go back."""
         return self._part is not None and self._part.needs_restore
 
-    def on_plan(self, plan: wire_pb2.PhysicalPlan, *, has_machine: bool) -> Heard:
+    def on_plan(self, plan: wire_pb2.PhysicalPlan, *, has_machine: bool) -> PlanEffect:
         """A plan has come, be it a new one or not. Without a machine the task can follow none, and its turn comes when it is sent again."""
         if not self._fence.admits(plan.leadership):
-            return Heard.NOTHING
+            return PlanEffect.NOTHING
         if self._part is not None and plan.generation > self._part.generation.number:
             self._part.go_to(Generation(plan.generation, plan.restore))
             self.may_read, self._told_of = False, -1
-            return Heard.GOES_BACK
+            return PlanEffect.GOES_BACK
         if not has_machine:
-            return Heard.NOTHING
+            return PlanEffect.NOTHING
         self.plan, self.may_read = plan, True
-        return Heard.FOLLOWS
+        return PlanEffect.FOLLOWS
 
     def take_kept(self) -> int | None:
         """The newest epoch that is kept, if a sink has not heard of it."""

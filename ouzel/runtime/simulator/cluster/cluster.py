@@ -25,7 +25,7 @@ from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
 from ouzel.runtime.protocol.cluster.supervision import Kill, Start
 from ouzel.runtime.protocol.cluster.topology_master import ClientRequest
 from ouzel.runtime.run import RunState
-from ouzel.runtime.simulator.cluster.disk import Disk
+from ouzel.runtime.simulator.cluster.disk import EpochDisk
 from ouzel.runtime.simulator.cluster.processes import (
     MasterProcess,
     MetricsManagerProcess,
@@ -67,7 +67,7 @@ class Cluster:
         self.now_ms, self.wall_zero_us = 1_000.0, WALL_ZERO_US
         self.delay_ms, self.commit_ms, self.lost_calls, self.interleaves = 10.0, 10.0, 0.02, 0.2
         self.wire_bytes, self.share = 1 << 20, 0.9
-        self.state, self.disk = StateTree(), Disk()
+        self.state, self.disk = StateTree(), EpochDisk()
         self.frames: list[pl.DataFrame] = []
         self.results = SimulatedResults(lambda _, frame: self.frames.append(frame))
         self.alive: dict[Key, Process] = {}

@@ -14,7 +14,7 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 
 @dataclass
-class Disk:
+class EpochDisk:
     """How the disk is now.
 
     Attributes:
@@ -45,7 +45,7 @@ class Disk:
 class SimulatedStore(CheckpointStore):
     """The store of checkpoints as one process has it; `turn` is called where others may run in between."""
 
-    def __init__(self, folder: Path, disk: Disk, turn: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, folder: Path, disk: EpochDisk, turn: Callable[[], None] = lambda: None) -> None:
         super().__init__(folder)
         self._folder, self._disk, self._turn = folder, disk, turn
 

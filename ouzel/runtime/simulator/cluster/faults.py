@@ -11,7 +11,7 @@ from ouzel.runtime.simulator.cluster.cluster import Cluster, Key
 from ouzel.runtime.simulator.cluster.processes import StreamManagerProcess, TaskProcess
 
 
-class Kind(Enum):
+class FaultKind(Enum):
     """What goes wrong."""
 
     KILL = "dies"
@@ -25,15 +25,15 @@ class Kind(Enum):
     PAUSED = "a client pauses the topology"
 
 
-ANYWHERE = (Kind.STATE_AWAY, Kind.DISK_FULL, Kind.TORN, Kind.PAUSED)
+ANYWHERE = (FaultKind.STATE_AWAY, FaultKind.DISK_FULL, FaultKind.TORN, FaultKind.PAUSED)
 """Kinds that befall no process."""
 
-OFTEN = (*Kind, *5 * (Kind.KILL,), *2 * (Kind.HANG,))
+OFTEN = (*FaultKind, *5 * (FaultKind.KILL,), *2 * (FaultKind.HANG,))
 """What is drawn from."""
 
 
 @dataclass(frozen=True)
-class Fault:
+class ClusterFault:
     """One thing that goes wrong.
 
     Attributes:
@@ -44,7 +44,7 @@ class Fault:
         most: so many bytes that were on a connection that is cut still arrive.
     """
 
-    kind: Kind
+    kind: FaultKind
     at_ms: float
     phase: Phase | None = None
     key: Key = (0, "")
@@ -63,21 +63,21 @@ class Fault:
     def strike(self, cluster: Cluster) -> None:
         """It happens."""
         match self.kind:
-            case Kind.KILL:
+            case FaultKind.KILL:
                 cluster.kill(self.key)
-            case Kind.HANG:
+            case FaultKind.HANG:
                 cluster.hang(self.key, self.lasts_ms)
-            case Kind.CUT | Kind.SLOW:
+            case FaultKind.CUT | FaultKind.SLOW:
                 self._strike_links(cluster)
-            case Kind.STATE_AWAY:
+            case FaultKind.STATE_AWAY:
                 cluster.take_away("state", self.lasts_ms)
-            case Kind.DISK_FULL:
+            case FaultKind.DISK_FULL:
                 cluster.take_away("disk", self.lasts_ms)
-            case Kind.TORN:
+            case FaultKind.TORN:
                 cluster.disk.tears += 1
-            case Kind.PAUSED:
+            case FaultKind.PAUSED:
                 cluster.pause(self.lasts_ms)
-            case Kind.SINK_STALLS:
+            case FaultKind.SINK_STALLS:
                 process = cluster.alive.get(self.key)
                 if isinstance(process, TaskProcess) and process.sink is not None:
                     process.sink.stalled_until_ms = cluster.now_ms + self.lasts_ms
@@ -87,7 +87,7 @@ class Fault:
         if not isinstance(process, StreamManagerProcess):
             return
         for session, end in list(process.hub.ends.items()):
-            if self.kind is Kind.CUT:
+            if self.kind is FaultKind.CUT:
                 process.hub.close(session, self.most)
             else:
                 end.incoming.slow_until_ms = cluster.now_ms + self.lasts_ms
@@ -97,25 +97,29 @@ _TASKS = 0.75
 """So often it is a task that dies or hangs, and else any process."""
 
 
-def draw_faults(random: Random, cluster: Cluster, most: int, kinds: tuple[Kind, ...] = OFTEN) -> list[Fault]:
+def draw_faults(
+    random: Random, cluster: Cluster, most: int, kinds: tuple[FaultKind, ...] = OFTEN
+) -> list[ClusterFault]:
     """Up to so many faults, one at least, in the order of their times."""
     faults = [_draw(random, cluster, random.choice(kinds)) for _ in range(random.randint(1, most))]
     return sorted(faults, key=lambda fault: fault.at_ms)
 
 
-def _draw(random: Random, cluster: Cluster, kind: Kind) -> Fault:
+def _draw(random: Random, cluster: Cluster, kind: FaultKind) -> ClusterFault:
     keys = cluster.keys
-    if kind in (Kind.CUT, Kind.SLOW):
+    if kind in (FaultKind.CUT, FaultKind.SLOW):
         keys = [key for key in keys if key[1] == "stream-manager"]
-    elif kind is Kind.HANG:
+    elif kind is FaultKind.HANG:
         keys = [key for key in keys if key[1] != "executor"]
-    if kind is Kind.SINK_STALLS or (kind in (Kind.KILL, Kind.HANG) and random.random() < _TASKS):
+    if kind is FaultKind.SINK_STALLS or (kind in (FaultKind.KILL, FaultKind.HANG) and random.random() < _TASKS):
         keys = [key for key in keys if key[1].startswith("instance")]
-    return Fault(
+    return ClusterFault(
         kind,
         1_000.0 + random.choice([200.0, 600.0, 1_500.0]) * random.random(),
         random.choice([None, None, None, Phase.DRAINING, Phase.WRITING, Phase.GOING_BACK]),
         (0, "") if kind in ANYWHERE else random.choice(keys),
-        0.0 if kind in (Kind.KILL, Kind.CUT, Kind.TORN) else random.choice([50.0, 500.0, 1_500.0, 4_000.0]),
+        0.0
+        if kind in (FaultKind.KILL, FaultKind.CUT, FaultKind.TORN)
+        else random.choice([50.0, 500.0, 1_500.0, 4_000.0]),
         random.choice([0, 100, 5_000]),
     )

@@ -16,7 +16,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator.cluster.cluster import Cluster, has_finished, with_small_limits
-from ouzel.runtime.simulator.cluster.faults import OFTEN, Fault, Kind, draw_faults
+from ouzel.runtime.simulator.cluster.faults import OFTEN, ClusterFault, FaultKind, draw_faults
 from ouzel.runtime.wire import wire_pb2
 
 STEPS_MAX = 20_000
@@ -38,7 +38,7 @@ class ClusterRun:
 
     frames: list[pl.DataFrame]
     status: wire_pb2.TopologyStatus
-    faults: Sequence[Fault]
+    faults: Sequence[ClusterFault]
     steps: int
     generation: int
     epoch: int
@@ -48,9 +48,9 @@ def simulate_cluster(
     topology: Topology,
     packing: PackingPlan,
     seed: int,
-    faults: Sequence[Fault] | None = None,
+    faults: Sequence[ClusterFault] | None = None,
     most: int = 4,
-    kinds: tuple[Kind, ...] = OFTEN,
+    kinds: tuple[FaultKind, ...] = OFTEN,
 ) -> ClusterRun:
     """Run a topology to its end, with settings, order and, if none are given, faults drawn from the seed.
 
@@ -66,7 +66,7 @@ def simulate_cluster(
     return ClusterRun(cluster.frames, status, chosen, steps, plan.generation, plan.kept)
 
 
-def faults_from(topology: Topology, packing: PackingPlan, seed: int, most: int = 4) -> list[Fault]:
+def faults_from(topology: Topology, packing: PackingPlan, seed: int, most: int = 4) -> list[ClusterFault]:
     """The faults that are drawn for a seed."""
     with _prepared(topology, packing, seed) as (cluster, random):
         return draw_faults(random, cluster, most)
@@ -89,7 +89,7 @@ def _prepared(topology: Topology, packing: PackingPlan, seed: int) -> Iterator[t
             cluster.close()
 
 
-def _run(cluster: Cluster, faults: Sequence[Fault]) -> int:
+def _run(cluster: Cluster, faults: Sequence[ClusterFault]) -> int:
     coming = list(faults)
     for step in range(STEPS_MAX):
         for fault in [fault for fault in coming if fault.is_due(cluster)]:
@@ -105,7 +105,9 @@ def _run(cluster: Cluster, faults: Sequence[Fault]) -> int:
     raise TopologyError(f"the topology did not end in {STEPS_MAX} steps: {cluster.describe()}")
 
 
-def shorten(faults: Sequence[Fault], fails: Callable[[Sequence[Fault]], bool]) -> list[Fault]:
+def drop_needless(
+    faults: Sequence[ClusterFault], fails: Callable[[Sequence[ClusterFault]], bool]
+) -> list[ClusterFault]:
     """The faults without those, dropped one by one, without which it still fails."""
     left = list(faults)
     for fault in faults:

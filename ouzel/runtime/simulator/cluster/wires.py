@@ -91,7 +91,7 @@ def flush(link: Link, wire: Wire) -> None:
     link.on_written(link.outbound.flush(as_socket(wire)))
 
 
-class End:
+class WireEnd:
     """One end of a connection, at a stream manager."""
 
     def __init__(self, session: Session, incoming: Wire, outgoing: Wire) -> None:
@@ -104,7 +104,7 @@ class SimulatedHub:
 
     def __init__(self, machine: StreamManagerMachine, random: Random) -> None:
         self.machine, self._random = machine, random
-        self.ends: dict[Session, End] = {}
+        self.ends: dict[Session, WireEnd] = {}
         self.received_bytes = 0
 
     def accept(self, greeting: bytes, room: float, now_ms: float) -> tuple[Wire, Wire]:
@@ -117,7 +117,7 @@ class SimulatedHub:
     def open(self, incoming: Wire, outgoing: Wire, now_ms: float) -> Session:
         """A connection is there."""
         session = self.machine.on_connected(now_ms)
-        self.ends[session] = End(session, incoming, outgoing)
+        self.ends[session] = WireEnd(session, incoming, outgoing)
         return session
 
     def dial(self, dial: Dial, other: SimulatedHub | None, room: float, now_ms: float) -> None:
@@ -170,7 +170,7 @@ class SimulatedHub:
             end.outgoing.lose(most)
             self.machine.on_closed(session)
 
-    def _read(self, end: End, now_ms: float) -> None:
+    def _read(self, end: WireEnd, now_ms: float) -> None:
         session, was_trusted = end.session, end.session.trusted
         try:
             self._hand_on(session, receive(end.incoming, end.inbound), now_ms)
