@@ -56,9 +56,7 @@ def when_reachable(work: Callable[[], T], what: str) -> T:
     return _patiently(work, what, StoreAway, time.sleep)
 
 
-def _patiently(
-    work: Callable[[], T], what: str, passing: type[Exception], sleep: Callable[[float], object]
-) -> T:
+def _patiently(work: Callable[[], T], what: str, passing: type[Exception], sleep: Callable[[float], object]) -> T:
     told = ""
     while True:
         try:
