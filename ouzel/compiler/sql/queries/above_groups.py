@@ -30,7 +30,7 @@ def split_above_groups(source: QueryText, tree: exp.Select) -> exp.Select:
         return tree
     below = _Below(source, tree)
     items = [
-        exp.alias_(below.read(strip_alias(item)), output_name(item, number), quoted=True)
+        exp.Alias(this=below.read(strip_alias(item)), alias=exp.to_identifier(output_name(item, number), quoted=True))
         for number, item in enumerate(tree.expressions)
     ]
     condition = below.read(having.this) if having else None
