@@ -24,6 +24,9 @@ SELECT UPPER(word) AS loud FROM words;
 ALONE = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 """No way leads to the Ouzel of the tests."""
 
+INSTALL_S = 1_200
+"""To fetch and unpack a hundred packages, and to compile what they bring, beside other work."""
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -50,7 +53,7 @@ def answer(python: Path, folder: Path, **variables: str) -> list[str]:
     (folder / "words.sql").write_text(QUERY)
     command = [str(python.with_name("ouzel")), "run", "words.sql", "--format", "csv"]
     done = subprocess.run(
-        command, cwd=folder, env=ALONE | variables, capture_output=True, text=True, check=False, timeout=240
+        command, cwd=folder, env=ALONE | variables, capture_output=True, text=True, check=False, timeout=INSTALL_S
     )
     assert done.returncode == 0, done.stderr
     return sorted(done.stdout.splitlines())
@@ -73,6 +76,7 @@ def test_the_wheel_answers_beside_what_it_needs(wheel: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.whole
+@pytest.mark.timeout(INSTALL_S)
 def test_the_wheel_answers_where_nothing_was(wheel: Path, tmp_path: Path) -> None:
     """What it needs is what the registry of packages has on this day, in the ranges that pyproject.toml allows."""
     python = environment(tmp_path / "venv")
