@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from fastapi.testclient import TestClient
@@ -243,30 +245,24 @@ def test_what_only_shows_has_no_actions(tmp_path: Path) -> None:
     assert "/do/" not in client.get("/topology/made").text
 
 
+WAITS = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX)"
+
+
 @pytest.fixture
-def blocked(tmp_path: Path) -> Iterator[Callable[[], None]]:
-    """What lets go of all commands that read the pipe `gate`."""
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    held = os.open(gate, os.O_RDWR)
-
-    def let_go() -> None:
-        nonlocal held
-        if held >= 0:
-            os.close(held)
-            held = -1
-
-    yield let_go
-    let_go()
+def gate(tmp_path: Path) -> Iterator[IO[str]]:
+    """A file that is locked until it is closed; whoever asks for the lock later than that has it at once."""
+    with (tmp_path / "gate").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield held
 
 
-def test_only_so_many_commands_are_at_work_at_once(tmp_path: Path, blocked: Callable[[], None]) -> None:
-    runner = ActionRunner(tmp_path, ("cat",))
+def test_only_so_many_commands_are_at_work_at_once(tmp_path: Path, gate: IO[str]) -> None:
+    runner = ActionRunner(tmp_path, (sys.executable, "-c", WAITS))
     for _ in range(AT_ONCE):
-        runner.start("made", "Pause", [str(tmp_path / "gate")])
+        runner.start("made", "Pause", [gate.name])
     with pytest.raises(ActionRefused, match="are at work"):
         runner.start("made", "Pause", [])
-    blocked()
+    gate.close()
     wait_until(lambda: {one.state for one in runner.latest("made", most=AT_ONCE)} == {"done"})
     numbers = [one.number for one in runner.latest("made", most=AT_ONCE)]
     assert numbers == sorted(numbers, reverse=True)
