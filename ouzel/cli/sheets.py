@@ -30,6 +30,14 @@ COMPONENT_HEADS = (
 FIGURES = frozenset({*TOPOLOGY_HEADS[2:6], *COMPONENT_HEADS[1:], "EXCEPTIONS"})
 """Columns that stand at the right."""
 
+LEFT_OUT = (
+    "LAST EPOCH (UTC)", "REPLAYED", "LAG", "LATENCY", "ROWS IN", "ROWS/S OUT", "LATE", "TASKS", "BEHIND", "BAD", "BUSY", "EXCEPTIONS",
+)  # fmt: skip
+"""Columns that a terminal may be too narrow for, in this order; names are never cut for them."""
+
+BETWEEN = 2
+"""Blanks between two columns."""
+
 EXCEPTIONS_SHOWN = 5
 
 
@@ -41,6 +49,24 @@ class Sheet:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+
+
+def fit_width(sheet: Sheet, width: int) -> Sheet:
+    """The sheet without columns for which so many letters are too few, and a note that names them."""
+    kept = list(range(len(sheet.heads)))
+    widths = [max(map(len, column)) for column in zip(sheet.heads, *sheet.rows, strict=True)]
+    left_out: list[str] = []
+    for head in LEFT_OUT:
+        if sum(widths[at] for at in kept) + BETWEEN * (len(kept) - 1) <= width:
+            break
+        if head in sheet.heads:
+            kept.remove(sheet.heads.index(head))
+            left_out.append(head)
+    if not left_out:
+        return sheet
+    rows = tuple(tuple(row[at] for at in kept) for row in sheet.rows)
+    note = f"a wider terminal shows {', '.join(left_out)}"
+    return Sheet(sheet.title, tuple(sheet.heads[at] for at in kept), rows, (*sheet.notes, note))
 
 
 def sheet_of_all(watcher: TopologyWatcher, now_s: float) -> Sheet:

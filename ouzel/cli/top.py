@@ -75,19 +75,20 @@ def show_live(look: Callable[[], Sheet], every_s: float) -> None:
     console = Console(highlight=False)
     with suspendable(console.file.fileno()), Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            live.update(draw_sheet(look(), console.height), refresh=True)
+            live.update(draw_sheet(look(), console.width, console.height), refresh=True)
             time.sleep(every_s)
 
 
-def draw_sheet(sheet: Sheet, height: int) -> RenderableType:
-    """It as a table of as many rows as there is room for."""
+def draw_sheet(sheet: Sheet, width: int, height: int) -> RenderableType:
+    """It as a table of as many columns and rows as there is room for."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    from ouzel.cli.sheets import FIGURES
+    from ouzel.cli.sheets import FIGURES, fit_width
 
+    sheet = fit_width(sheet, width)
     table = Table(box=SIMPLE_HEAD, header_style="bold cyan", pad_edge=False, show_edge=False)
     for head in sheet.heads:
         table.add_column(Text(head), justify="right" if head in FIGURES else "left", overflow="ellipsis", no_wrap=True)

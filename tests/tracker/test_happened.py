@@ -94,10 +94,26 @@ def test_a_terminal_shows_as_many_lines_as_it_has() -> None:
     rows = [views.topology_row(make_snapshot(), History(), "–", NOW_S)] * 50
     console = Console(width=120, height=20)
     with console.capture() as drawn:
-        console.print(draw_sheet(list_topologies(rows), console.height))
+        console.print(draw_sheet(list_topologies(rows), console.width, console.height))
     lines = drawn.get().splitlines()
     assert len(lines) <= 20
     assert "34 more do not fit" in lines[-1]
+
+
+def test_a_narrow_terminal_shows_names_whole_and_fewer_columns() -> None:
+    row = views.topology_row(make_snapshot(), History(), "7, 2026-11-26 06:54:07", NOW_S)
+    sheet = list_components(snapshot(), History(), "–", NOW_S)
+    for width in (50, 80, 120):
+        console = Console(width=width, height=20)
+        with console.capture() as drawn:
+            console.print(draw_sheet(list_topologies([row]), console.width, console.height))
+            console.print(draw_sheet(sheet, console.width, console.height))
+        lines = drawn.get().splitlines()
+        assert lines[1].split()[:2] == ["NAME", "STATE"]
+        assert lines[3].split()[:2] == ["made", "running"]
+        assert max(map(len, lines)) <= width
+        assert "…" not in lines[3]
+        assert any("a wider terminal shows LAST EPOCH (UTC)" in line for line in lines) == (width < 90)
 
 
 def test_durations_are_told_in_their_largest_unit() -> None:
