@@ -177,9 +177,9 @@ SELECT id, kind < 'sell' OR (kind = 'sell' AND quantity < 3) AS less,
 FROM events WHERE (kind < 'view' OR (kind = 'view' AND user_id <= 2)) OR kind IS NULL;
 
 -- query: rlike
-SELECT id, kind RLIKE '^[bs]' AS begins, kind NOT REGEXP 'e.*l$' AS other FROM events WHERE NOT kind RLIKE 'w$' OR kind IS NULL;
+SELECT id, kind RLIKE '^[bs]' AS begins, kind NOT REGEXP 'e.*l$' AS other, NOT REGEXP(kind, 'u') AS call FROM events WHERE NOT kind RLIKE 'w$' OR kind IS NULL;
 -- duckdb:
-SELECT id, REGEXP_MATCHES(kind, '^[bs]') AS begins, NOT REGEXP_MATCHES(kind, 'e.*l$') AS other FROM events
+SELECT id, REGEXP_MATCHES(kind, '^[bs]') AS begins, NOT REGEXP_MATCHES(kind, 'e.*l$') AS other, NOT REGEXP_MATCHES(kind, 'u') AS call FROM events
 WHERE NOT REGEXP_MATCHES(kind, 'w$') OR kind IS NULL;
 
 -- query: time_zones

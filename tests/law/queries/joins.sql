@@ -140,4 +140,4 @@ LEFT JOIN LATERAL (SELECT i.sku, i.n FROM (SELECT UNNEST(o.items) AS i) WHERE i.
 LEFT JOIN LATERAL (SELECT l.key AS label FROM (SELECT UNNEST(MAP_ENTRIES(o.labels)) AS l) WHERE l.value <> l.key) ON TRUE;
 
 -- query: natural_join
-SELECT * FROM (SELECT id AS n, kind FROM events WHERE id % 3 = 0) AS a NATURAL FULL JOIN (SELECT n, word FROM words) AS b;
+SELECT * FROM (SELECT id AS "N", kind FROM events WHERE id % 3 = 0) AS a NATURAL FULL JOIN (SELECT n, word FROM words) AS b;

@@ -249,13 +249,13 @@ def _natural(source: QueryText, join: exp.Join, sides: _Sides) -> list[Name]:
         QueryError: there is none, and so each row would meet every other.
     """
     first, second = sides.ordered
-    others = {column.name for column in second.columns if not column.hidden}
-    names = [column.name for column in first.columns if not column.hidden and column.name in others]
+    others = {column.name.lower() for column in second.columns if not column.hidden}
+    names = [column.name for column in first.columns if not column.hidden and column.name.lower() in others]
     if not names:
         raise source.error(
             "these tables have no column in common", place(join), "write ON a.key = b.key, or CROSS JOIN"
         )
-    return [Name(name, True, place(join)) for name in dict.fromkeys(names)]
+    return [Name(name, False, place(join)) for name in dict.fromkeys(names)]
 
 
 def _using(

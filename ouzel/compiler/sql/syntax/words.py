@@ -75,9 +75,10 @@ def is_operand(tokens: Tokens, at: int) -> bool:
 
 
 def _is_between_values(tokens: Tokens, at: int) -> bool:
-    """Not the call `REGEXP(text, pattern)`, and no name."""
-    before = is_operand(tokens, at - 1) or bare_word(tokens, at - 1) in ("NOT", "END")
-    return before and (is_operand(tokens, at + 1) or is_kind(tokens, at + 1, TokenType.L_PAREN))
+    """Not the call `REGEXP(text, pattern)`, which may follow NOT, and no name."""
+    before = at - 2 if bare_word(tokens, at - 1) == "NOT" else at - 1
+    value = is_operand(tokens, before) or bare_word(tokens, before) == "END"
+    return value and (is_operand(tokens, at + 1) or is_kind(tokens, at + 1, TokenType.L_PAREN))
 
 
 def _calls(tokens: Tokens, at: int) -> bool:
