@@ -14,6 +14,7 @@ import typer
 
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, PlanError, QueryError, SubmissionError
+from ouzel.printable import printable
 
 
 class Exit(IntEnum):
@@ -55,9 +56,7 @@ def _show_warning(message: Warning | str, *place: object, **more: object) -> Non
 
 def _printable_lines(text: str) -> str:
     """The text without control characters except line breaks and tabs."""
-    from ouzel.cli.values import printable
-
-    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
+    return "\n".join(printable(line, "\t") for line in text.splitlines())
 
 
 def describe_error(error: BaseException) -> tuple[Exit, str]:

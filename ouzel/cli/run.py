@@ -22,10 +22,10 @@ from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
-from ouzel.cli.values import printable
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.plan import Program, Sink, scans_in
 from ouzel.planner.settings import Settings
+from ouzel.printable import printable
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ouzel.cli.values import printable
+from ouzel.printable import printable
 from ouzel.tracker import words
 from ouzel.tracker.epochs import epoch_text, list_epochs
 from ouzel.tracker.happened import fold_exceptions

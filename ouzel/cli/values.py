@@ -25,6 +25,7 @@ from ouzel.compiler.types import (
     TimestampType,
     VarcharType,
 )
+from ouzel.printable import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -176,11 +177,6 @@ def _text_time(values: list[date | str | None]) -> Encode:
         return lambda value: value.strftime("%Y-%m-%d %H:%M:%S.%f")
     seconds = any(at.second for at in moments)
     return lambda value: value.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
-
-
-def printable(text: str) -> str:
-    """On one line, and without characters that command a terminal."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _text(value: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import shutil
 import subprocess
 import time
@@ -15,7 +14,7 @@ import pyspark
 import pytest
 
 from tests.servers.classes import LIMIT_S, archive_of, archive_options, make_archive, making_options
-from tests.servers.process import ServerProcess, free_port
+from tests.servers.process import ServerProcess, free_port, missing
 from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -52,10 +51,10 @@ def fetched(pom: Path, folder: Path) -> Path:
     """The folder with the jars that the pom names, filled the first time; see `jars`."""
     for tool in ("java", "mvn"):
         if not shutil.which(tool):
-            _unavailable(f"{folder.name} needs '{tool}' on the PATH")
+            missing(f"{folder.name} needs '{tool}' on the PATH")
     reason = _fetch(pom, folder)
     if reason:
-        _unavailable(f"{folder.name}'s jars cannot be fetched with Maven: {reason}")
+        missing(f"{folder.name}'s jars cannot be fetched with Maven: {reason}")
     return folder
 
 
@@ -72,12 +71,6 @@ def _fetch(pom: Path, folder: Path, *more: str) -> str:
         return (fetched.stdout + fetched.stderr)[-500:]
     done.touch()
     return ""
-
-
-def _unavailable(reason: str) -> None:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 USER, PASSWORD = "ouzel", "hunter2"

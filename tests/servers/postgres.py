@@ -10,9 +10,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import psycopg
-import pytest
 
-from tests.servers.process import ServerProcess
+from tests.servers.process import ServerProcess, missing
 
 
 def programs() -> Path:
@@ -21,10 +20,7 @@ def programs() -> Path:
     found = shutil.which("postgres")
     if versions or found:
         return versions[-1] if versions else Path(str(found)).parent
-    reason = "there is no PostgreSQL: `make postgres` installs one"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    return pytest.skip(reason)
+    return missing("there is no PostgreSQL: `make postgres` installs one")
 
 
 class PostgresServer(ServerProcess):

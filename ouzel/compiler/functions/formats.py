@@ -31,6 +31,7 @@ _READ = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S
 _DIGITS = {"%Y": r"\d{4}", "%3f": r"\d{3}", "%6f": r"\d{6}", "%S": r"[0-5]\d"}
 YEARS_S = 8_200_000_000_000
 """Seconds to about the year 261,000, where the calendar of the streaming engine ends; Spark's ends in 294,247."""
+BEYOND = "a timestamp beyond the year 261,000"
 DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _UNREADABLE = "text that does not fit the date pattern"
 
@@ -136,7 +137,7 @@ def _from_unixtime(arguments: Sequence[Lowered], signature: Signature) -> Lowere
         point.dt.to_string(strftime(_pattern(arguments), _WRITTEN)),
         arguments,
         ~near,
-        "a timestamp beyond the year 261,000",
+        BEYOND,
     )
 
 

@@ -13,8 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.functions.lowering import with_errors
-from ouzel.compiler.functions.registry import Function, Lowered, Signature
+from ouzel.compiler.functions.formats import BEYOND, YEARS_S
+from ouzel.compiler.functions.lowering import parenthesize, with_errors
+from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.search import literal_at, text_at
 from ouzel.compiler.functions.signatures import overloads
 from ouzel.compiler.types import TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, to_polars
@@ -27,8 +28,6 @@ _KNOWN_UNTIL = 2100
 """Polars has no changes of clocks from this year on; the rules that hold by then are read off earlier years (`_near`)."""
 _CYCLE = range(_KNOWN_UNTIL - 28, _KNOWN_UNTIL)
 """Years of every calendar: a leap year and a common one that begin with each day of the week."""
-_YEARS = 261_000
-_FAR = f"a timestamp beyond the year {_YEARS:,}"
 
 
 def _check_zones(name: str, *positions: int) -> Callable[[Sequence[Expression]], None]:
@@ -96,47 +95,46 @@ def _local(instant: pl.Expr, zone: str) -> pl.Expr:
     return instant.dt.replace_time_zone("UTC").dt.convert_time_zone(zone).dt.replace_time_zone(None)
 
 
-def _converted(arguments: Sequence[Lowered], signature: Signature, value: Lowered, source: str, target: str) -> Lowered:
-    """A time that clocks of `source` show, as those of `target` show it then."""
-    import polars as pl
+def _kernel(time: int, source: int | None, target: int | None) -> KernelLowering:
+    """A time that clocks of one zone show, as those of another show it then: positions of the arguments, None for UTC."""
 
-    given = value.value.dt.replace_time_zone(None)
-    fits = given.dt.year().is_between(-_YEARS, _YEARS)
-    time = pl.when(fits).then(given)
-    near = _near(time)
-    there = _local(_instant(near, source), target)
-    moved = time + (there - near)
-    return with_errors(moved.cast(to_polars(signature.result)), arguments, ~fits, _FAR)
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        import polars as pl
+
+        zones = ["UTC" if place is None else str(arguments[place].literal) for place in (source, target)]
+        given = arguments[time].value.dt.replace_time_zone(None)
+        fits = given.dt.epoch("s").is_between(-YEARS_S, YEARS_S)
+        shown = pl.when(fits).then(given)
+        near = _near(shown)
+        moved = shown + (_local(_instant(near, zones[0]), zones[1]) - near)
+        return with_errors(moved.cast(to_polars(signature.result)), arguments, ~fits, BEYOND)
+
+    return lower
 
 
-def _zone(argument: Lowered) -> str:
-    assert isinstance(argument.literal, str)
-    return argument.literal
+def _spark(time: int, source: int | None, target: int | None) -> SparkLowering:
+    """The same in Spark, which has it of times without a zone alone."""
+
+    def lower(arguments: Sequence[str], signature: Signature) -> str:
+        zones = ['F.lit("UTC")' if place is None else arguments[place] for place in (source, target)]
+        zoned = signature.parameters[time] == TIMESTAMP_LTZ
+        given = f'{parenthesize(arguments[time])}.cast("timestamp_ntz")' if zoned else arguments[time]
+        call = f"F.convert_timezone({', '.join(zones)}, {given})"
+        return f'{call}.cast("timestamp")' if signature.result == TIMESTAMP_LTZ else call
+
+    return lower
+
+
+_FROM_UTC, _TO_UTC, _BETWEEN = (0, None, 1), (0, 1, None), (2, 0, 1)
+"""The places of the time, of its zone and of the zone that is asked for."""
 
 
 def _at_time_zone(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    zone = _zone(arguments[1])
-    ends = (zone, "UTC") if signature.result == TIMESTAMP_LTZ else ("UTC", zone)
-    return _converted(arguments, signature, arguments[0], *ends)
+    return _kernel(*(_TO_UTC if signature.result == TIMESTAMP_LTZ else _FROM_UTC))(arguments, signature)
 
 
 def _spark_at_time_zone(arguments: Sequence[str], signature: Signature) -> str:
-    time, zone = arguments
-    if signature.result == TIMESTAMP_LTZ:
-        return f'F.convert_timezone({zone}, F.lit("UTC"), {time}).cast("timestamp")'
-    return f'F.convert_timezone(F.lit("UTC"), {zone}, {time}.cast("timestamp_ntz"))'
-
-
-def _convert_timezone(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    return _converted(arguments, signature, arguments[2], _zone(arguments[0]), _zone(arguments[1]))
-
-
-def _from_utc(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    return _converted(arguments, signature, arguments[0], "UTC", _zone(arguments[1]))
-
-
-def _to_utc(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    return _converted(arguments, signature, arguments[0], _zone(arguments[1]), "UTC")
+    return _spark(*(_TO_UTC if signature.result == TIMESTAMP_LTZ else _FROM_UTC))(arguments, signature)
 
 
 _ZONES: tuple[object, ...] = (
@@ -156,20 +154,17 @@ FUNCTIONS: tuple[Function, ...] = (
         check=_check_zones("at_time_zone", 1), examples=((1, _ZONES),),
     ),
     Function(
-        "convert_timezone", overloads(((VARCHAR, VARCHAR, TIMESTAMP), TIMESTAMP)), _convert_timezone,
-        lambda arguments, signature: f"F.convert_timezone({', '.join(arguments)})",
+        "convert_timezone", overloads(((VARCHAR, VARCHAR, TIMESTAMP), TIMESTAMP)), _kernel(*_BETWEEN), _spark(*_BETWEEN),
         "A time of one zone as clocks of another show it.", "CONVERT_TIMEZONE(from, to, t)",
         check=_check_zones("convert_timezone", 0, 1), examples=((0, _ZONES[:3]), (1, _ZONES[:3])),
     ),
     Function(
-        "from_utc_timestamp", _BY_ZONE, _from_utc,
-        lambda arguments, signature: f'F.convert_timezone(F.lit("UTC"), {arguments[1]}, {arguments[0]})',
+        "from_utc_timestamp", _BY_ZONE, _kernel(*_FROM_UTC), _spark(*_FROM_UTC),
         "A time of UTC as clocks of a zone show it.", "FROM_UTC_TIMESTAMP(t, zone)",
         check=_check_zones("from_utc_timestamp", 1), examples=((1, _ZONES),),
     ),
     Function(
-        "to_utc_timestamp", _BY_ZONE, _to_utc,
-        lambda arguments, signature: f'F.convert_timezone({arguments[1]}, F.lit("UTC"), {arguments[0]})',
+        "to_utc_timestamp", _BY_ZONE, _kernel(*_TO_UTC), _spark(*_TO_UTC),
         "A time that clocks of a zone show, as that of UTC.", "TO_UTC_TIMESTAMP(t, zone)",
         check=_check_zones("to_utc_timestamp", 1), examples=((1, _ZONES),),
     ),

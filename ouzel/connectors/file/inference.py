@@ -17,9 +17,9 @@ import pyarrow as pa
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
-from ouzel.connectors.file.strays import Strays, TextSample, find_strays
+from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, judge_texts
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.conversion import parse_column, sql_name
+from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
 from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
@@ -38,16 +38,8 @@ _DELIMITERS = ";\t|"
 _NO_VALUES = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
 """Texts that may mean NULL in a column of numbers."""
 
-_LEADING_ZERO = r"^[+-]?0[0-9]"
-"""Digits that are a name and no number, such as a ZIP code."""
-
-_ZONE = r"([Zz]|[+-]\d\d:?\d\d)$"
-
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """What such files begin with; UTF-8 never has these bytes."""
-
-_NOT_NULL_FIRST = (pl.Int64(), pl.Float64(), pl.Boolean(), pl.Date(), pl.Datetime("us", "UTC"), pl.Datetime("us"))
-"""The types that a text may be of, in the order in which they are tried."""
 
 
 def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
@@ -105,26 +97,18 @@ def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
     if not samples:
         raise ConnectorError(f"{paths[0]} is empty, so it says no columns; declare them")
     sample = pl.concat([each.texts for each in samples], how="diagonal")
-    kinds = {column.name: _kind_of_text(column) for column in sample}
-    words = _words_for_null(sample, kinds, {**options, **found})
+    judged = {column.name: judge_texts(column) for column in sample}
+    words = _words_for_null(sample, judged, {**options, **found})
     told = [*_doubts(sample.columns, options), *(_advice(word, names) for word, names in words.items())]
-    for strays in _strays(samples, kinds):
+    kinds = {name: each.kind for name, each in judged.items()}
+    for name, each in judged.items():
+        if each.nearly is None:
+            continue
         if options.get("bad.record", "fail") != "fail":  # what is no value of the type is left out, and told of
-            kinds[strays.name] = strays.kind
-        elif not any(strays.name in names for names in words.values()):
-            told.append(f"{strays}; {_way_out(strays)}")
+            kinds[name] = each.nearly
+        elif not any(name in names for names in words.values()):
+            told.append(describe_strays(sample[name], each, samples))
     return FoundColumns(_arrow(kinds), found, tuple(told))
-
-
-def _strays(samples: Sequence[TextSample], kinds: Mapping[str, pl.DataType]) -> Iterator[Strays]:
-    for name, kind in kinds.items():
-        if isinstance(kind, pl.String) and (found := find_strays(name, samples, _NOT_NULL_FIRST, _misfits_of)):
-            yield found
-
-
-def _way_out(strays: Strays) -> str:
-    null = f"'csv.null' = '{strays.value}' if it stands for NULL, or " if strays.count == 1 else ""
-    return f"write {null}'bad.record' = 'skip' to leave out what is no {sql_name(strays.kind)}"
 
 
 def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
@@ -168,29 +152,6 @@ def _texts(path: str, records: Records, lines: np.ndarray, options: Mapping[str,
     return TextSample(path, texts, lines if texts.height == len(lines) else None)
 
 
-def _kind_of_text(column: pl.Series) -> pl.DataType:
-    """The first type that all texts of the column are values of; VARCHAR if none is, or there are none."""
-    texts = column.drop_nulls()
-    texts = texts.filter(texts != "")
-    if not len(texts):
-        return pl.String()
-    return next((kind for kind in _NOT_NULL_FIRST if _are_values(texts, kind)), pl.String())
-
-
-def _are_values(texts: pl.Series, kind: pl.DataType) -> bool:
-    return not _misfits_of(texts, kind).any()
-
-
-def _misfits_of(texts: pl.Series, kind: pl.DataType) -> pl.Series:
-    """Which texts are no values of a type."""
-    wrong = parse_column(kind)(texts).is_null()
-    if isinstance(kind, (pl.Int64, pl.Float64)):
-        return wrong | texts.str.contains(_LEADING_ZERO)
-    if isinstance(kind, pl.Datetime) and kind.time_zone:
-        return wrong | ~texts.str.contains(_ZONE)
-    return wrong
-
-
 def _doubts(names: Sequence[str], options: Mapping[str, str]) -> Iterator[str]:
     """A header that has numbers is likely the first row."""
     dialect = Dialect(options)
@@ -208,14 +169,14 @@ def _is_number(name: str) -> bool:
 
 
 def _words_for_null(
-    sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Mapping[str, str]
+    sample: pl.DataFrame, judged: Mapping[str, Judged], options: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """The columns that are text for one word only, which may stand for NULL, by that word."""
     words: dict[str, list[str]] = {}
     for word in () if options.get("csv.null") else _NO_VALUES:
         for column in sample:
-            is_text = isinstance(kinds[column.name], pl.String)
-            if is_text and (column == word).any() and _kind_of_text(column.filter(column != word)) != pl.String():
+            is_text = judged[column.name].kind == pl.String()
+            if is_text and (column == word).any() and judge_texts(column.filter(column != word)).kind != pl.String():
                 words.setdefault(word, []).append(column.name)
     return words
 
@@ -280,7 +241,7 @@ def _kind_of_values(values: pl.Series) -> pl.DataType:
     """The type of the values, with texts that are all dates or times as such, and no numbers that have no type here."""
     match values.dtype:
         case pl.String():
-            kind = _kind_of_text(values)
+            kind = judge_texts(values).kind
             return kind if isinstance(kind, (pl.Date, pl.Datetime)) else pl.String()
         case pl.List():
             return pl.List(_kind_of_values(values.drop_nulls().explode().drop_nulls()))

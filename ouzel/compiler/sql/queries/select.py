@@ -116,7 +116,8 @@ class QueryBinder:
         )  # fmt: skip
         if not tree.expressions:
             raise self.source.error("the select list is empty", place(tree), "name columns, or write *")
-        if is_grouped(tree, self.source.functions):
+        groups = is_grouped(tree, self.source.functions)
+        if groups:
             above = split_above_groups(self.source, tree)
             if above is not tree:
                 with advising_of_groups(self.source, tree):
@@ -126,7 +127,7 @@ class QueryBinder:
         where = tree.args.get("where")
         if where:
             relation = self._where(where.this, relation, tree.expressions)
-        if is_grouped(tree, self.source.functions):
+        if groups:
             result = bind_grouped(self.source, tree, relation, self.emission, forgetting)
         else:
             tree, relation = with_items(self, tree, relation)
