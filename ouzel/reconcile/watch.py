@@ -92,7 +92,7 @@ class Watch:
             found = None if part is None else self._compare_part(run, record, part)
             windows = self._windows(run, part) if part is not None and self.by_windows else 0
         if self._horizon is not None and part is not None:
-            self._horizon.passed(record, part)  # only now: of a round that fails the windows are compared again
+            self._horizon.on_compared(record, part)  # only now: of a round that fails the windows are compared again
         seconds = self._clock() - began
         if found is not None:
             look = RoundFindings(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)

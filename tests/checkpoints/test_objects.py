@@ -44,7 +44,7 @@ def does_what_it_says(store: ObjectStore) -> None:
         pass
     assert keep(store, "tasks/a~1.task", b"first", b"second") == 11
     keep(store, "note", b"whose")
-    assert [store.holds(name) for name in ("note", "tasks", "tasks/a~1.task", "epochs", "not")] == [True] * 3 + [
+    assert [store.has(name) for name in ("note", "tasks", "tasks/a~1.task", "epochs", "not")] == [True] * 3 + [
         False
     ] * 2
     assert (store.list(), store.list("tasks")) == (["note", *_folders(store)], ["a~1.task"])

@@ -70,7 +70,7 @@ def keep_what_came_after(writer: StagedWriter, epoch: int, generation: int) -> N
 def publish_at_the_mark(writer: StagedWriter, epoch: int, kept: int) -> None:
     """The rows of an epoch are published before it is kept."""
     SEAL(writer, epoch, kept)
-    for sealed, path in writer._sealed().items():
+    for sealed, path in writer._list_sealed().items():
         writer._check(path)
         writer._publisher.publish(sealed, list(FRAMES(path)))
         path.unlink()

@@ -78,7 +78,7 @@ PLANTED: dict[str, tuple[type, str, Callable[..., object] | property, int]] = {
     "a task is snapshotted before it rests": (Host, "may_be_taken", property(lambda host: host.takes_in > 0), 60),
     "changes are lost with an abandoned epoch": (Epochs, "abandon", give_away, 60),
     "results are not rolled back": (TaskResults, "roll_back", lambda results, epoch, generation: None, 60),
-    "a source that comes up in a pause has nothing to read again": (BatchReader, "repeats", property(lambda reader: False), 60),
+    "a source that comes up in a pause has nothing to read again": (BatchReader, "is_repeating", property(lambda reader: False), 60),
 }  # fmt: skip
 """What, where, how, and within how many seeds it is found."""
 

@@ -109,18 +109,18 @@ def test_a_loss_is_told_when_all_spouts_have_said_what_they_had_read_by_then() -
     total.take(TaskReport(task=3, plan=4, rows_in=5))
     total.take(lost)
     total.take(lost)
-    assert total.holds_back
+    assert total.is_holding_back
     total.take(TaskReport(task=SPOUT, plan=9, rows_in=6))
-    assert total.holds_back, "nobody has said of which plan they are to hear"
+    assert total.is_holding_back, "nobody has said of which plan they are to hear"
     total.hold_back_until(10)
-    assert not total.holds_back
+    assert not total.is_holding_back
     total.take(TaskReport(task=SPOUT, plan=10, rows_in=7))
     assert (list(total.status(0).events), total.reported.events) == ([], 0), "the other may have read more, too"
     total.take(TaskReport(task=3, plan=11, rows_in=9))
     status = total.status(0)
     assert ([event.kind for event in status.events], status.rows_in) == (["rows-lost"], 16)
     total.take(lost)
-    assert not total.holds_back, "it is told once"
+    assert not total.is_holding_back, "it is told once"
 
 
 def test_nothing_is_held_back_at_the_end() -> None:

@@ -68,7 +68,7 @@ class Tasks:
             self.begin(count)
             for chain in self.chains:
                 chain.states[0].restore(*taken)
-                chain.restored()
+                chain.on_restored()
 
     @property
     def parts(self) -> list[tuple[str, pl.DataFrame]]:

@@ -53,7 +53,7 @@ class TimedTasks(Tasks):
         for chain in self.chains:
             self.take(chain.advance_port(port, watermarks[port]))
             self.take(chain.advance(min(watermarks)))
-        self.passed = self.chains[0].passed(min(watermarks))
+        self.passed = self.chains[0].output_time(min(watermarks))
 
     def out_of(self, random: Random) -> Counter[Row]:
         """What leaves when rows come, some of them late, watermarks move and tasks come and go. What was in time is `held`."""

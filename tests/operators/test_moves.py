@@ -56,7 +56,7 @@ class Tasks:
         self.begin(count)
         for made in self.chains:
             made.states[0].restore(*taken)
-            made.restored()
+            made.on_restored()
 
     def each(self, do: Any) -> None:
         for made in self.chains:

@@ -68,7 +68,7 @@ def test_a_node_that_leaves_a_question_open_cannot_be_made(trait: str) -> None:
 
 
 def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
-    """Not `pruned`: who does not answer leaves no column out, which is right for every node whose `needs` is."""
+    """Not `prune`: who does not answer leaves no column out, which is right for every node whose `needs` is."""
     asked = {"needs", "passes", "identity", "label", "waits"}
     for family in (Unary, RowWise, SameColumns):
         assert asked <= family.__abstractmethods__
@@ -82,7 +82,7 @@ def test_what_a_node_says_holds_together(case: Case) -> None:
             assert len(traits) == len(node.inputs)
         for wanted in ({name} for name in names):
             assert all(needed <= known for needed, known in zip(node.needs(frozenset(wanted)), below, strict=True))
-            assert wanted <= set(node.pruned(frozenset(wanted), node.inputs).schema.names)
+            assert wanted <= set(node.prune(frozenset(wanted), node.inputs).schema.names)
         assert all(name in names and inner in below[number] for name, (number, inner) in node.origins.items())
         assert all(key <= names for key in node.unique_keys)
         assert all(set(spread.keys) <= known for spread, known in zip(node.distribution, below, strict=True))

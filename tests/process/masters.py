@@ -264,7 +264,7 @@ class World:
             self._obey(self.receivers[key[1]], self._mail[key].popleft())
 
     def _obey(self, receiver: Receiver, order: Order) -> None:
-        if not receiver.fence.admits(order.leadership):
+        if not receiver.fence.admit(order.leadership):
             return
         before = receiver.obeyed[-1] if receiver.obeyed else Order(0, Generation(), 0)
         assert order.leadership >= before.leadership, f"{order} was obeyed after {before}"

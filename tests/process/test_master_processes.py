@@ -72,7 +72,7 @@ class Pair:
     def obeyed(self) -> list[int]:
         """The leaderships that a stream manager obeys, in the order of the plans that came."""
         fence = Fence()
-        return [plan.leadership for plan in self.plans if fence.admits(plan.leadership)]
+        return [plan.leadership for plan in self.plans if fence.admit(plan.leadership)]
 
     def close(self) -> None:
         """End them."""

@@ -23,7 +23,7 @@ def test_no_two_leaders_are_obeyed(tmp_path: Path, seed: int) -> None:
 
 
 def skip_the_fence_of_tasks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Fence, "admits", lambda fence, leadership: True)
+    patch.setattr(Fence, "admit", lambda fence, leadership: True)
 
 
 def skip_the_fence_of_the_state_manager(patch: pytest.MonkeyPatch) -> None:

@@ -62,11 +62,11 @@ def test_each_window_is_compared_once() -> None:
     assert watch.following(at(0, closed_us=EARLIEST_US)) is None
     first = watch.following(at(30))
     assert first == Cut(None, START_US + 24 * HOUR_US)
-    watch.passed(at(30), first)
+    watch.on_compared(at(30), first)
     assert watch.following(at(47.9)) is None  # the second day has not closed
     second = watch.following(at(50))
     assert second == Cut(START_US + 24 * HOUR_US, START_US + 48 * HOUR_US)
-    watch.passed(at(50), second)
+    watch.on_compared(at(50), second)
     rest = watch.following(at(0, closed_us=None))
     assert rest == Cut(START_US + 48 * HOUR_US, None)
 
@@ -85,7 +85,7 @@ def test_each_window_is_compared_once_however_often_its_run_is_looked_at(
     for look in looks:
         part = watch.following(look)
         if part is not None:
-            watch.passed(look, part)
+            watch.on_compared(look, part)
             compared.update(day for day in range(12) if _holds(part, day))
     last = 12 if ended else int(max(hours, default=0) + 1 / HOUR_US) // 24
     assert compared == Counter(day for day in range(last) if _holds(cut, day))
@@ -103,7 +103,7 @@ def test_windows_that_slide_differently_are_none_of_them_skipped() -> None:
     watch = horizon(f"{hop.format(12)} UNION ALL {hop.format(4)};")
     first = watch.following(at(15))
     assert first is not None
-    watch.passed(at(15), first)
+    watch.on_compared(at(15), first)
     second = watch.following(at(17))
     assert second == Cut(START_US + 3 * HOUR_US + 2, START_US + 17 * HOUR_US + 1)  # the one from 4 to 16 is in it
 
@@ -112,11 +112,11 @@ def test_a_watch_of_a_part_of_time_stays_in_it() -> None:
     watch = horizon(cut=Cut(START_US + DAY_US, START_US + 3 * DAY_US))
     first = watch.following(at(50))
     assert first == Cut(START_US + DAY_US, START_US + 2 * DAY_US)
-    watch.passed(at(50), first)
+    watch.on_compared(at(50), first)
     last = watch.following(at(500))
     assert last is not None
     assert last.to_us == START_US + 3 * DAY_US
-    watch.passed(at(500), last)
+    watch.on_compared(at(500), last)
     assert watch.following(at(600)) is None
 
 
@@ -128,14 +128,14 @@ def test_the_batch_job_starts_where_earlier_rows_play_no_part() -> None:
         part = watch.following(record)
         assert part is not None
         assert ends(watch.starts(record, part)) == (0 if hours == 30 else start, end)
-        watch.passed(record, part)
+        watch.on_compared(record, part)
 
 
 @pytest.mark.parametrize(("hours", "start"), [(46.9, 460), (47, 0), (47.5, 0)])
 def test_rows_as_late_as_the_lag_allows_are_read_again(hours: float, start: int) -> None:
     """The windows of the third day begin at 48 h: behind a watermark of 47 h, which lags an hour, there may be rows of theirs."""
     watch = horizon()
-    watch.passed(at(hours, 460), Cut(None, START_US + DAY_US))
+    watch.on_compared(at(hours, 460), Cut(None, START_US + DAY_US))
     assert ends(watch.starts(at(99, 999), Cut(START_US + 2 * DAY_US, None))) == (start, 999)
 
 
@@ -144,7 +144,7 @@ def test_partitions_that_come_later_are_read_from_their_start() -> None:
     for hours in (30, 60):
         part = watch.following(at(hours))
         assert part is not None
-        watch.passed(at(hours), part)
+        watch.on_compared(at(hours), part)
     late = at(90, ranges={"flights": {"p": (0, 10), "q": (5, 10)}})
     part = watch.following(late)
     assert part is not None
@@ -168,7 +168,7 @@ def test_windows_of_rows_that_meet_earlier_ones_are_read_from_the_start(view: st
         assert part is not None
         assert ends(watch.starts(at(hours, end), part)) == (0, end)
         assert "depend on others before them" in watch.why_from_the_start(at(hours, end))
-        watch.passed(at(hours, end), part)
+        watch.on_compared(at(hours, end), part)
 
 
 def test_windows_of_windows_need_earlier_rows() -> None:
@@ -179,7 +179,7 @@ def test_windows_of_windows_need_earlier_rows() -> None:
     part = Cut(START_US + 2 * DAY_US, None)
     record = at(46, 460)  # with the lag up to 47 h
     for each in (flat, nested):
-        each.passed(record, Cut(None, START_US + DAY_US))
+        each.on_compared(record, Cut(None, START_US + DAY_US))
     assert ends(flat.starts(at(99, 999), part)) == (460, 999)
     assert ends(nested.starts(at(99, 999), part)) == (0, 999)
 

@@ -104,7 +104,7 @@ def test_a_list_that_cannot_be_noted_is_an_error(tmp_path: Path) -> None:
 def test_what_was_committed_before_the_run_is_what_the_first_task_has_found(in_files: bool, tmp_path: Path) -> None:
     found = FoundInFiles(tmp_path) if in_files else FoundInMemory()
     first, later = {"t-0": Committed(7, '{"read": 9}')}, {"t-0": Committed(9), "t-1": Committed(1)}
-    assert found.committed_once("reads", first) == first
+    assert found.remember_committed("reads", first) == first
     again = FoundInFiles(tmp_path) if in_files else found
-    assert again.committed_once("reads", later) == first
-    assert again.committed_once("other", later) == later
+    assert again.remember_committed("reads", later) == first
+    assert again.remember_committed("other", later) == later

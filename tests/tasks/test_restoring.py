@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.errors import StateError
 from ouzel.planner.former import EMPTY
-from ouzel.runtime.checkpoints.redistribute import placed
+from ouzel.runtime.checkpoints.redistribute import place_states
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.keyed.aggregate import PartialAggregation
@@ -59,7 +59,7 @@ def test_state_goes_on_under_other_names() -> None:
         chain_of(DISTINCT.replace("kinds", "others").replace("most", "top").replace("AS k", "AS g")),
     )
     old.process(rows_for(old, 1, 2, 3, 3))
-    restore_states(new, [placed(snapshot_of(old), (0,))])
+    restore_states(new, [place_states(snapshot_of(old), (0,))])
     for chain in (old, new):
         chain.process(rows_for(chain, 5, 5, 3))
     before, after = snapshot_of(old).states[0], snapshot_of(new).states[0]
@@ -77,15 +77,15 @@ def test_state_of_another_make_is_refused_though_it_is_handed_on() -> None:
     old, new = chain_of(DISTINCT), chain_of("SELECT n % 2 AS k, COUNT(*) AS c FROM t GROUP BY n % 2;")
     old.process(rows_for(old, 1))
     with pytest.raises(StateError):
-        restore_states(new, [placed(snapshot_of(old), (0,))])
+        restore_states(new, [place_states(snapshot_of(old), (0,))])
 
 
 def test_what_begins_empty_knows_what_was_late() -> None:
     wider = WINDOWS.replace("'10'", "'20'")
     kept, emptied, fresh = chain_of(WINDOWS), chain_of(wider), chain_of(wider)
     noon_us = int(NOON.replace(tzinfo=UTC).timestamp() * 1_000_000)
-    restore_states(emptied, [placed(snapshot_of(kept, noon_us), (EMPTY,))])
-    restore_states(fresh, [placed(replace(snapshot_of(kept), time_us=-(1 << 63)), (EMPTY,))])
+    restore_states(emptied, [place_states(snapshot_of(kept, noon_us), (EMPTY,))])
+    restore_states(fresh, [place_states(replace(snapshot_of(kept), time_us=-(1 << 63)), (EMPTY,))])
     for chain, late in ((emptied, 1), (fresh, 0)):
         chain.process(late_row(chain))
         assert chain.late == late

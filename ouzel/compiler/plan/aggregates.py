@@ -131,7 +131,7 @@ class Aggregate(Unary, DropsLate):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (self._with_calls_of(wanted).reads,)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return replace(self._with_calls_of(wanted), input=inputs[0])
 
     def _with_calls_of(self, wanted: Names) -> Aggregate:

@@ -84,7 +84,7 @@ class Node(ABC):
         """Which columns of each input it must have, so that it can give those `wanted` of it."""
 
     @abstractmethod
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         """The node giving `wanted`, and what else it cannot leave out, of inputs that have at least what it `needs` for that."""
 
     @abstractmethod
@@ -287,7 +287,7 @@ class Step(Node):
     Who is one of them overrides that answer, as does who can leave out a part of its work.
     """
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         """What cannot leave out a part of its work gives all that it has."""
         return self.with_inputs(inputs)
 

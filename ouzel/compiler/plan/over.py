@@ -169,7 +169,7 @@ class Over(Ordered, DropsLate):
         made = self._with_calls_of(wanted)
         return (made.reads | (wanted & frozenset(self.input.schema.names)),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         made = self._with_calls_of(wanted)
         return replace(made, input=inputs[0]) if made.calls or self.closes else inputs[0]
 

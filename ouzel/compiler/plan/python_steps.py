@@ -104,7 +104,7 @@ class ApplyPython(RowWise):
         """The whole record: nobody knows what of it a function looks at."""
         return (frozenset(self.reads) | (wanted & frozenset(self.carries)),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return replace(self, input=inputs[0], carries=tuple(name for name in self.carries if name in wanted))
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:

@@ -28,7 +28,7 @@ class Project(RowWise):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (frozenset(name for _, value in self._keep(wanted) for name in columns_of(value)),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return replace(self, input=inputs[0], items=self._keep(wanted))
 
     def _keep(self, wanted: Names) -> tuple[tuple[str, Expression], ...]:

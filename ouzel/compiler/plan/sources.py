@@ -35,7 +35,7 @@ class Scan(Leaf):
     def reads_table(self) -> str:
         return self.table
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         """A table that answers for bad records keeps all its columns: what is bad must not depend on the query."""
         if dict(self.options).get("bad.record", "fail") != "fail":
             return self

@@ -31,7 +31,7 @@ class TopN(Ordered):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (self.ordered_by | (wanted & frozenset(self.input.schema.names)),)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+    def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return replace(self, input=inputs[0], name=self.name if self.name in wanted else "")
 
     @property

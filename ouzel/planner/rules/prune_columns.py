@@ -22,7 +22,7 @@ def prune_columns(dag: Dag) -> Dag:
 
 def _prune(node: Node, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
     needs = zip(inputs, needed_columns(node, wanted), node.distribution, strict=True)
-    return node.pruned(
+    return node.prune(
         wanted,
         tuple(
             upstream if spread.kind is DistributionKind.ANY else _only(upstream, needed)

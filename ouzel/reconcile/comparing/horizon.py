@@ -65,7 +65,7 @@ class Frontier:
     def _start(self, table: str, partition: str, first: int, needed_us: int) -> int:
         return max((end for end, last in self._marks.get((table, partition), []) if last < needed_us), default=first)
 
-    def passed(self, record: RunRecord, part: Cut) -> None:
+    def on_compared(self, record: RunRecord, part: Cut) -> None:
         """These windows of that record have been compared. A run whose input has ended may go on answering: it closes no more windows."""
         if part.to_us is None:
             self._all_compared = True

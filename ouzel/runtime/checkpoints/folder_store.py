@@ -37,7 +37,7 @@ class FolderObjects(ObjectStore):
         """See ObjectStore."""
         return (self.folder / name).open("rb")
 
-    def holds(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """See ObjectStore."""
         return (self.folder / name).exists()
 

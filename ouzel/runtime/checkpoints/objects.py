@@ -96,7 +96,7 @@ class ObjectStore(Protocol):
     def open(self, name: str) -> AbstractContextManager[BinaryIO]:
         """A file's content, to be read piece by piece. Raises FileNotFoundError."""
 
-    def holds(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Whether there is a file of this name, or a folder that has had files."""
 
     def sizes(self, names: Collection[str]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.task_file import TaskHeader
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
-from ouzel.runtime.state.task_snapshot import TaskSnapshot, handed_on, nothing_kept
+from ouzel.runtime.state.task_snapshot import TaskSnapshot, hand_on, nothing_kept
 
 
 class KeptTasks(Protocol):
@@ -54,11 +54,11 @@ def past_in_epoch(
                 chains += [_in_groups(snapshot, theirs) for snapshot in store.read_task(files)]
                 last.append(chains[-1])
             else:
-                last.append(_stands(store.read_header(files)))
+                last.append(_without_states(store.read_header(files)))
         if last:
             chains.append(_together(task, parallelism, last))
     if former is not None and former.states is not None:
-        return [placed(snapshot, former.states) for snapshot in chains]
+        return [place_states(snapshot, former.states) for snapshot in chains]
     return chains
 
 
@@ -67,7 +67,7 @@ def _in_groups(snapshot: TaskSnapshot, groups: KeyGroups) -> TaskSnapshot:
     return replace(snapshot, states=tuple(replace(state, groups=groups) for state in snapshot.states))
 
 
-def _stands(header: TaskHeader) -> TaskSnapshot:
+def _without_states(header: TaskHeader) -> TaskSnapshot:
     places = {partition: Place(*place) for partition, place in header.places.items()}
     return TaskSnapshot(header.component, header.index, (), places, header.time_us, header.counts)
 
@@ -88,7 +88,7 @@ def _together(task: Task, parallelism: int, former: Sequence[TaskSnapshot]) -> T
     return TaskSnapshot(task.component, task.index, (), places, time_us, dict(counts))
 
 
-def placed(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
+def place_states(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
     """The snapshot as another component goes on from it: of each of its operators the place of the state, or EMPTY.
 
     Raises:
@@ -101,6 +101,6 @@ def placed(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
             f"'{snapshot.component}' was kept with the state of {len(snapshot.states)} operators, and number {max(places) + 1} is to go on"
         )
     states: tuple[Snapshot, ...] = tuple(
-        nothing_kept() if place == EMPTY else handed_on(snapshot.states[place]) for place in places
+        nothing_kept() if place == EMPTY else hand_on(snapshot.states[place]) for place in places
     )
     return replace(snapshot, states=states)

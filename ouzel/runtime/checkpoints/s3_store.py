@@ -89,7 +89,7 @@ class S3Store(ObjectStore):
 
         return memoryview(self.ask(name, lambda key: obstore.get_range(self._client, key, start=start, length=length)))
 
-    def holds(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """See ObjectStore."""
         return bool(self.sizes([name]) or self._list(name))
 

@@ -138,7 +138,7 @@ class Savepoint:
 
 def is_savepoint(store: CheckpointStore) -> bool:
     """Whether a folder or a prefix is a savepoint, whole or damaged."""
-    return store.objects.holds(NOTE)
+    return store.objects.has(NOTE)
 
 
 def check_is_free(place: StoreLocation) -> None:
@@ -186,7 +186,7 @@ def write_savepoint(
         return _write_into_folder(place.absolute(), store, epoch, directory, add)
     with tempfile.TemporaryDirectory(prefix="ouzel-savepoint-") as name:
         _send(_write_into_folder(Path(name) / "savepoint", store, epoch, directory, add), place)
-    return _verified(Savepoint(place))
+    return _verify(Savepoint(place))
 
 
 def _write_into_folder(
@@ -206,14 +206,14 @@ def _write_into_folder(
         with FolderObjects(fresh).fresh("", epoch) as file:
             file.write(seal(SAVEPOINT_VERSION, asdict(note)))
             file.keep(NOTE)
-        _verified(Savepoint(fresh))
+        _verify(Savepoint(fresh))
         name_synced(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return Savepoint(folder)
 
 
-def _verified(savepoint: Savepoint) -> Savepoint:
+def _verify(savepoint: Savepoint) -> Savepoint:
     if problems := savepoint.verify():
         raise StateError(f"what was written is not what is there: {problems[0]}")
     return savepoint

@@ -68,7 +68,7 @@ class StagedWriter:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if generation > self._read_generation():
-                for path in [path for sealed, path in self._sealed().items() if sealed > epoch]:
+                for path in [path for sealed, path in self._list_sealed().items() if sealed > epoch]:
                     path.unlink()
                 self._open.unlink(missing_ok=True)
                 self._ids.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ class StagedWriter:
                     f"table '{self._table}': epoch {self._published} is published, and the topology went back to epoch {epoch}, for no "
                     "later one can be read: the rows between would be written twice; start anew, with another table or 'checkpoint.path'"
                 )
-        for sealed, path in self._sealed().items():
+        for sealed, path in self._list_sealed().items():
             if sealed > epoch:
                 break
             if sealed > self._published:
@@ -147,7 +147,7 @@ class StagedWriter:
 
     def _begin(self) -> None:
         """Know which batches are here, or were; go on in the open file, behind the last record that is whole."""
-        known = [_read_ids(path) for path in (self._ids, *self._sealed().values())]
+        known = [_read_ids(path) for path in (self._ids, *self._list_sealed().values())]
         self._seen = dict.fromkeys([number for ids in known for number in ids][-REMEMBERED:])
         self._open_file()
 
@@ -199,7 +199,7 @@ class StagedWriter:
                     raise self._make_error(error) from error
             time.sleep(_AGAIN_S)
 
-    def _sealed(self) -> dict[int, Path]:
+    def _list_sealed(self) -> dict[int, Path]:
         """What is sealed, by epoch, oldest first."""
         names = (name for name in os.listdir(self._folder) if name.endswith(_SEALED))
         found = ((epoch_of(name.removesuffix(_SEALED)), self._folder / name) for name in names)

@@ -47,7 +47,7 @@ class CheckpointStore:
     @property
     def is_there(self) -> bool:
         """Whether anything has been written here."""
-        return any(map(self.objects.holds, (NOTE, EPOCHS, TASKS)))
+        return any(map(self.objects.has, (NOTE, EPOCHS, TASKS)))
 
     def claim(self, topology: str, topology_id: str) -> None:
         """Have the folder belong to a topology, from its first start on. The id is the topology's own, the same at each start.
@@ -297,7 +297,7 @@ class CheckpointStore:
         if not all(operator.whole for operator in headers[0].operators):
             raise StateError(f"{self.objects.where(task.files[0].name)} holds changes only, and no file before it")
         for file, (before, after) in zip(task.files[1:], pairwise(headers), strict=True):
-            if not after.follows(before):
+            if not after.is_continuation_of(before):
                 raise StateError(
                     f"{self.objects.where(file.name)} does not follow on the file before, of epoch {before.epoch}"
                 )

@@ -64,7 +64,7 @@ class TaskHeader:
         """The task, as users write it."""
         return f"{self.component}[{self.index}]"
 
-    def follows(self, before: TaskHeader) -> bool:
+    def is_continuation_of(self, before: TaskHeader) -> bool:
         """Whether this holds, for each operator, all or what has changed since that was written."""
         if self.epoch <= before.epoch or len(self.operators) != len(before.operators):
             return False

@@ -70,10 +70,10 @@ def in_background(work: Callable[[], Iterable[T]], look_s: float) -> Iterator[T 
             told.put(error)
 
     start_thread(Thread(target=run, name="topology master", daemon=True))
-    return _taken(told, look_s)
+    return _take_all(told, look_s)
 
 
-def _taken(told: SimpleQueue[tuple[T] | BaseException | None], look_s: float) -> Iterator[T | None]:
+def _take_all(told: SimpleQueue[tuple[T] | BaseException | None], look_s: float) -> Iterator[T | None]:
     while True:
         try:
             one = told.get(timeout=look_s)

@@ -254,7 +254,7 @@ class HeronHandle(RowIteration):
             self._finder.close()
             last = self._clear_away(last)
         except Exception as error:
-            last = self._failed(f"the run cannot be followed any more: {error or type(error).__name__}")
+            last = self._make_failed(f"the run cannot be followed any more: {error or type(error).__name__}")
             with contextlib.suppress(Exception):
                 self._scheduler.on_kill()
         finally:
@@ -273,14 +273,14 @@ class HeronHandle(RowIteration):
             elif self._is_cut_short():
                 last = self._cut()
             elif self._reader.failure:
-                last = self._failed(f"results cannot be taken any more: {self._reader.failure}")
+                last = self._make_failed(f"results cannot be taken any more: {self._reader.failure}")
             elif self._unheard.is_over:
-                last = self._failed(f"the topology master was not heard of for {SILENCE_S:.0f} s")
+                last = self._make_failed(f"the topology master was not heard of for {SILENCE_S:.0f} s")
             else:
                 last = self._watch() or last
         return last
 
-    def _failed(self, reason: str) -> Status:
+    def _make_failed(self, reason: str) -> Status:
         return replace(self._status, state=RunState.FAILED, reason=reason)
 
     def _watch(self) -> Status | None:
@@ -291,7 +291,7 @@ class HeronHandle(RowIteration):
             if message is None:
                 if self._unheard.look(now_ms()):
                     self._unheard.see(self._master_usage())
-                if self._must_look_up() or (address is not None and self._finder.has_moved(address)):
+                if self._is_lookup_due() or (address is not None and self._finder.has_moved(address)):
                     break
                 continue
             self._unheard.on_heard()
@@ -304,7 +304,7 @@ class HeronHandle(RowIteration):
                     break
         return last
 
-    def _must_look_up(self) -> bool:
+    def _is_lookup_due(self) -> bool:
         """Whether there is an end to the run that a topology master which says nothing would not tell."""
         is_over = self._lets_go or bool(self._reader.failure) or self._scheduler.has_ended()
         return self._unheard.is_over or is_over or self._is_cut_short()

@@ -25,7 +25,7 @@ class Ending:
         if not totals.have_finished(self._sinks):
             return False
         self._still = self._still or Standstill(self._patience_ms, now_ms)
-        silent = totals.unfinished(self._everyone)
+        silent = totals.find_unfinished(self._everyone)
         if silent and not self._still.look(silent, now_ms):
             return False
         for task in sorted(silent):

@@ -60,7 +60,7 @@ def status_parts(status: wire_pb2.TopologyStatus) -> Iterator[wire_pb2.TopologyS
     yield status
 
 
-def supersedes(report: TaskReport, known: TaskReport | None) -> bool:
+def is_newer(report: TaskReport, known: TaskReport | None) -> bool:
     """Whether these counts are the later ones of one task's life; a part without counts never says more than one with them."""
     return known is None or (report.batches_in, report.rows_in, report.busy_seconds) >= (
         known.batches_in,
@@ -139,7 +139,7 @@ class _Incarnation:
             if event.sequence > self.last_event:
                 self.last_event = event.sequence
                 self.events.append(event)
-        if supersedes(report, self.counts):
+        if is_newer(report, self.counts):
             self.counts = TaskReport()
             self.counts.CopyFrom(report)
             del self.counts.ranges[:], self.counts.events[:]

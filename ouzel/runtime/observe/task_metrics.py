@@ -71,10 +71,12 @@ def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
         values["__lag"] = report.lag
     if report.HasField("watermark_us") and BEGINNING_OF_TIME < report.watermark_us < END_OF_TIME:
         values["__watermark-ms"] = report.watermark_us // 1000
-    return MetricsSample(time_s, report.component, report.task, report.incarnation, _carried(report), counts, values)
+    return MetricsSample(
+        time_s, report.component, report.task, report.incarnation, _names_of_carried(report), counts, values
+    )
 
 
-def _carried(report: TaskReport) -> frozenset[str]:
+def _names_of_carried(report: TaskReport) -> frozenset[str]:
     """The counts that begin where another process had ended: after going back to an epoch, all that the task itself counts."""
     names = {
         COUNT_NAMES[name] for name, metric in COUNTS.items() if report.restored or (report.carries and metric.carried)

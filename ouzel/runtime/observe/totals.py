@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ouzel.connectors.backlog import largest
 from ouzel.runtime.observe.counts import add_up_counts
 from ouzel.runtime.observe.histogram import Histogram
-from ouzel.runtime.observe.reports import INCARNATIONS_KEPT, Spans, add_up, supersedes
+from ouzel.runtime.observe.reports import INCARNATIONS_KEPT, Spans, add_up, is_newer
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.wire import wire_pb2
 
@@ -69,7 +69,7 @@ class Totals:
             self._release([key for key, (_, plan) in self._held.items() if plan is not None and heard >= plan])
 
     @property
-    def holds_back(self) -> bool:
+    def is_holding_back(self) -> bool:
         """Whether an event waits for a plan of which all spouts are to hear, and nobody has said of which."""
         return any(plan is None for _, plan in self._held.values())
 
@@ -114,7 +114,7 @@ class Totals:
             if former is None or (incarnation, report.batches_in) >= (former.incarnation, former.batches_in):
                 self._retire(task, incarnation, [report])
             return False
-        if (former and incarnation <= former.incarnation) or not supersedes(report, self._reports.get(key)):
+        if (former and incarnation <= former.incarnation) or not is_newer(report, self._reports.get(key)):
             return False
         self._reports[key] = report
         lives = sorted(life for life in self._reports if life[0] == task)
@@ -136,9 +136,9 @@ class Totals:
 
     def have_finished(self, tasks: frozenset[int]) -> bool:
         """Whether each of these tasks, as it runs now, has finished."""
-        return not self.unfinished(tasks)
+        return not self.find_unfinished(tasks)
 
-    def unfinished(self, tasks: frozenset[int]) -> frozenset[int]:
+    def find_unfinished(self, tasks: frozenset[int]) -> frozenset[int]:
         """Those of these tasks that, as they run now, have not said that they have finished."""
         return tasks - {report.task for report in self._current() if report.finished}
 

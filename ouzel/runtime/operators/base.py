@@ -94,5 +94,5 @@ class Operator:
         """The same operator with nothing kept yet, for state to be restored into."""
         raise NotImplementedError
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """The state has come from a snapshot: find again what is derived from it."""

@@ -68,10 +68,10 @@ class Chain:
         """Advance each operator in turn to this event time of all inputs; what one emits passes through those after it."""
         first, *others = self.operators
         made = self._each(lambda operator: operator.advance(watermark_us), [first])
-        passed_us = self.passed(watermark_us)
+        passed_us = self.output_time(watermark_us)
         return made + self._each(lambda operator: operator.advance(passed_us), others, begin=1)
 
-    def passed(self, watermark_us: int) -> int:
+    def output_time(self, watermark_us: int) -> int:
         """The event time that the output has reached when all inputs have reached this: it may be behind by as much as the first
         operator says, unless it is the beginning or the end."""
         bounded = BEGINNING_OF_TIME < watermark_us < END_OF_TIME
@@ -94,10 +94,10 @@ class Chain:
         """The operators' state, in their order. A snapshot is taken after `flush_on_pause`, so it holds no rows that wait to be emitted."""
         return [operator.state for operator in self.operators if operator.state is not None]
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Called after all `states` have been restored."""
         for operator in self.operators:
-            operator.restored()
+            operator.on_restored()
 
     def tell_apart(self, frame_id: int) -> int:
         """The id of what has been made since the last call, if it came of a frame of this id alone; of that and of what others answered

@@ -30,7 +30,7 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     return take_rows(frame.select(columns), rows).hstack([pl.Series(WEIGHT, total)])
 
 
-def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
+def with_weight(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
     """The frame with this weight for each row."""
     weights = pl.Series(WEIGHT, np.full(frame.height, weight, np.int64))
     return frame.with_columns(weights) if WEIGHT in frame.columns else frame.hstack([weights])
@@ -41,7 +41,7 @@ def net_changes(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     net = consolidate(pl.concat(frames))
     weights = net[WEIGHT].to_numpy()
     rows = np.repeat(np.arange(net.height), np.abs(weights))
-    return weighted(take_rows(net, rows), 1).with_columns(pl.Series(WEIGHT, np.sign(weights[rows]).astype(np.int64)))
+    return with_weight(take_rows(net, rows), 1).with_columns(pl.Series(WEIGHT, np.sign(weights[rows]).astype(np.int64)))
 
 
 def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:

@@ -62,7 +62,7 @@ def _text(part: Expression) -> str:
 def _culprit(expression: Expression, row: pl.DataFrame) -> Expression:
     """The smallest part that fails on this row and has the whole fail: without it (NULL in its place) the whole would not."""
     for child in children(expression):
-        if _fails(child, row) and not _fails(_without(expression, child), row):
+        if _is_failing(child, row) and not _is_failing(_without(expression, child), row):
             return _culprit(child, row)
     return expression
 
@@ -71,7 +71,7 @@ def _without(expression: Expression, child: Expression) -> Expression:
     return rewrite(expression, lambda part: Literal(part.type, None) if part == child else part)
 
 
-def _fails(expression: Expression, row: pl.DataFrame) -> bool:
+def _is_failing(expression: Expression, row: pl.DataFrame) -> bool:
     return bool(_failing(expression, row).any())
 
 

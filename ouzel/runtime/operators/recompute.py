@@ -9,7 +9,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.consolidate import consolidate, weighted
+from ouzel.runtime.operators.consolidate import consolidate, with_weight
 from ouzel.runtime.operators.keyed.groups import row_weights
 from ouzel.runtime.operators.keyed.lifetimes import Lifetimes
 from ouzel.runtime.state.context import StateContext
@@ -72,7 +72,7 @@ class RecomputeAndDifference(Operator):
 
 def difference(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame | None:
     """What leads from one answer to the other: each row with -1 or +1, as often as it goes or comes."""
-    changes = consolidate(pl.concat([weighted(before, -1), weighted(after, 1)]))
+    changes = consolidate(pl.concat([with_weight(before, -1), with_weight(after, 1)]))
     weights = row_weights(changes)
     times = np.abs(weights)
     if (times != 1).any():

@@ -53,14 +53,14 @@ def share_parts(
         within: only what stands in this one too is shared.
     """
     counts = Counter(part for one in (*expressions, *again) for part in walk_expression(one))
-    found = [part for part, count in counts.items() if count > 1 and _takes_time(part)]
+    found = [part for part, count in counts.items() if count > 1 and _is_costly(part)]
     if within is not None:
         found = [part for part in found if part in set(walk_expression(within))]
     left, repeated, parts = list(expressions), list(again), list[tuple[str, Expression]]()
     for part in sorted(found, key=_size, reverse=True):
         uses = sum(one == part for whole in (*left, *repeated) for one in walk_expression(whole))
         uses += sum(one == part for _, whole in parts for one in walk_expression(whole))
-        if uses > 1 and _never_fails(part):
+        if uses > 1 and _may_share(part):
             name = f"{_NAME}{len(parts)}{'' if within is None else '.'}"
             put = _put(part, Column(part.type, name))
             left, repeated = [rewrite(one, put) for one in left], [rewrite(one, put) for one in repeated]
@@ -76,7 +76,7 @@ def _size(part: Expression) -> int:
     return sum(1 for _ in walk_expression(part))
 
 
-def _takes_time(part: Expression) -> bool:
+def _is_costly(part: Expression) -> bool:
     """Whether computing it takes longer than to make a column of it: numbers and dates do not, nor does a comparison.
 
     Quotients and remainders of floats do, for NumPy computes them.
@@ -91,7 +91,7 @@ def _is_plain(kind: DataType) -> bool:
     return isinstance(kind, BooleanType | IntegerType | FloatType | DateType)
 
 
-def _never_fails(part: Expression) -> bool:
+def _may_share(part: Expression) -> bool:
     """Whether it may be computed for rows that do not ask for it, and once instead of twice."""
     calls = [one for one in walk_expression(part) if isinstance(one, Call)]
     known = [function_of(call) for call in calls]

@@ -166,7 +166,7 @@ class Instance:
 
     def step(self) -> None:
         """One round: a wait for all to go back, if what the task kept is gone; else a step of its machine, made anew if need be."""
-        if self._follower.waits:
+        if self._follower.is_waiting:
             self._await_generation()
             return
         machine = self._machine or self._begin()
@@ -288,7 +288,7 @@ class Instance:
             self._carry_out(instructions)
             if machine.paused != self._rested_in:
                 self._rhythm.hurry()
-        if self._reads(machine) and not self._pause.is_on(now) and self._sink_has_room(0.0):
+        if self._is_reading(machine) and not self._pause.is_on(now) and self._sink_has_room(0.0):
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
@@ -326,9 +326,9 @@ class Instance:
     def _patience_ms(self, machine: TaskMachine) -> float:
         """How long to wait for frames: not at all while there may be more to read."""
         until_tick = self._rhythm.until_tick(self._clock())
-        return min(self._polls.wait_ms, until_tick) if self._reads(machine) else until_tick
+        return min(self._polls.wait_ms, until_tick) if self._is_reading(machine) else until_tick
 
-    def _reads(self, machine: TaskMachine) -> bool:
+    def _is_reading(self, machine: TaskMachine) -> bool:
         """Whether the task is a spout that is to be polled."""
         return self._is_spout and self._follower.may_read and not machine.is_exhausted
 
@@ -349,7 +349,7 @@ class Instance:
     def _take_snapshot_if_due(self, machine: TaskMachine) -> None:
         """Take one when the plan asks for it and the task rests. It is written when the sink, which has flushed all, has its mark."""
         epochs, plan = self._pasts.epochs, self._follower.plan
-        if epochs is None or not self._follower.owes_snapshot(machine.rests_in):
+        if epochs is None or not self._follower.is_snapshot_due(machine.is_at_rest_in):
             return
         write = epochs.take(plan.epoch, machine)
         self._follower.on_snapshot()
@@ -460,7 +460,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
         now, cpu_ms = now_ms(), 1e3 * (time.process_time() - time.thread_time())
         suspect = instance.watchdog.is_suspect(now)
         usage = read_usage(os.getpid(), without=threading.get_native_id()) if suspect else None
-        hangs = instance.watchdog.hangs(now, cpu_ms, usage)
+        hangs = instance.watchdog.is_hanging(now, cpu_ms, usage)
         life.beat(hangs)
         if instance.start_watch.is_late(now):
             reporter.report(None)

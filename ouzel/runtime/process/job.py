@@ -198,10 +198,10 @@ def in_revision(name: str, revision: int) -> str:
 
 def outline(topology: Topology) -> Topology:
     """Names, streams and settings of a topology, without what its components compute: nothing of it is the user's."""
-    return replace(topology, components=tuple(map(_outlined, topology.components)), sides=())
+    return replace(topology, components=tuple(map(_outline, topology.components)), sides=())
 
 
-def _outlined(component: Component) -> Component:
+def _outline(component: Component) -> Component:
     inputs = tuple(replace(one, grouping=replace(one.grouping, chooser=None)) for one in component.inputs)
     return replace(component, inputs=inputs, chain=(), user=None)
 

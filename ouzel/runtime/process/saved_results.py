@@ -61,11 +61,11 @@ def write_results(task: Path, frames: Iterator[pl.DataFrame]) -> None:
     """
     task.mkdir(mode=0o700, parents=True)
     with part_path(task, 1).open("wb") as file:
-        for number, frame in enumerate(_added_up(frames)):
+        for number, frame in enumerate(_add_up_changes(frames)):
             file.write(pack_record(parts.ROWS, number, to_bytes(frame)))
 
 
-def _added_up(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def _add_up_changes(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     changes = list[pl.DataFrame]()
     for frame in frames:
         if WEIGHT in frame.columns:

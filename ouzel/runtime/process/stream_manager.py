@@ -58,7 +58,7 @@ class StreamManager:
             if now >= next_tick:
                 self._moves = False
                 self._tick(now)
-                next_tick = now + (TICK_MS if self._moves or self._machine.waits else self._rest_ms)
+                next_tick = now + (TICK_MS if self._moves or self._machine.is_waiting else self._rest_ms)
 
     def _join(self) -> None:
         """Listen, and have a thread register with the topology master, whichever is there."""
@@ -84,7 +84,7 @@ class StreamManager:
     def _dial(self) -> None:
         """Dial those that are not linked; of many that do not answer some are left for the next tick."""
         until_ms = self._clock() + 1e3 * _DIAL_S
-        for dial in self._machine.dials():
+        for dial in self._machine.next_dials():
             if self._clock() >= until_ms:
                 return
             self._machine.on_dialling(dial.container, self._clock())

@@ -89,7 +89,7 @@ class TopologyMaster(TopologyMasterServicer):
         version = None
         while context.is_active():
             with self._changed:
-                self._changed.wait_for(partial(self._differs, version), _REPEAT_PLAN_S)
+                self._changed.wait_for(partial(self._has_other_version, version), _REPEAT_PLAN_S)
                 version, plan = self._machine.version, self._machine.plan
             yield plan
 
@@ -101,7 +101,7 @@ class TopologyMaster(TopologyMasterServicer):
         seen, known = None, ReportedUpTo()
         while context.is_active() and not self.has_told_end:
             with self._changed:
-                self._changed.wait_for(partial(self._differs_from, seen), self._pace.interval_s)
+                self._changed.wait_for(partial(self._has_other_news, seen), self._pace.interval_s)
                 seen, status, known = self._machine.news, self._status(known), self._machine.known
             yield from status_parts(status)
             self.has_told_end = self._machine.has_ended
@@ -213,10 +213,10 @@ class TopologyMaster(TopologyMasterServicer):
         self._machine.on_own_report(self._own_report())
         return self._machine.status(self._clock(), known)
 
-    def _differs(self, version: object) -> bool:
+    def _has_other_version(self, version: object) -> bool:
         return self._machine.version != version
 
-    def _differs_from(self, news: object) -> bool:
+    def _has_other_news(self, news: object) -> bool:
         return self._machine.news != news
 
 

@@ -270,7 +270,7 @@ class TaskMachine:
         told = self._told
         return told.pause if told is not None and not len(self.gate) else 0
 
-    def rests_in(self, pause: int) -> bool:
+    def is_at_rest_in(self, pause: int) -> bool:
         """Whether nothing of it, and of those before it, changes any more until that pause ends: it may be snapshotted."""
         return self.finished or self.paused == pause
 
@@ -299,7 +299,7 @@ class TaskMachine:
     def _work(self, arrived: list[Data]) -> None:
         """Handle what has arrived."""
 
-    def _time_moved(self, moment: WatermarkStatus) -> None:
+    def _on_time(self, moment: WatermarkStatus) -> None:
         """The watermark of the inputs is `moment` now: emit what it closes."""
 
     def _tick(self) -> None:
@@ -408,7 +408,7 @@ class TaskMachine:
         moment = self.clock.now
         if moment != self._reached and self.links.sources:
             self._reached = moment
-            self._time_moved(moment)
+            self._on_time(moment)
             self.pass_time(moment)
         self._release()
 

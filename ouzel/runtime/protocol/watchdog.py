@@ -60,7 +60,7 @@ class Watchdog:
         since = self.busy_since
         return since is not None and now - max(since, self._alive_ms) > QUIET * self.limit_ms
 
-    def hangs(self, now: float, cpu_ms: float, usage: Usage | None = None) -> bool:
+    def is_hanging(self, now: float, cpu_ms: float, usage: Usage | None = None) -> bool:
         """Whether there has been no life for longer than the limit, or a computation has no end.
 
         Time in which the process waited for a core does not count. Of a time in which nobody asked STEP counts: this process did not run,
@@ -77,13 +77,13 @@ class Watchdog:
             return False
         if since != self._call:
             self._call, self._began_cpu_ms = since, cpu_ms
-            self._lives(since, cpu_ms, self._time.now_ms - min(max(0.0, now - since), gone_ms))
+            self._on_sign_of_life(since, cpu_ms, self._time.now_ms - min(max(0.0, now - since), gone_ms))
         elif cpu_ms - self._cpu_ms > COMPUTES * self.limit_ms:
-            self._lives(now, cpu_ms, self._time.now_ms)
+            self._on_sign_of_life(now, cpu_ms, self._time.now_ms)
         if usage is not None:
             self._starved.see(usage, self._time.now_ms)
         endless = min(now - since, cpu_ms - self._began_cpu_ms) > ENDLESS * self.limit_ms
         return endless or self._time.now_ms - self._still_since_ms - self._starved.excused_ms > self.limit_ms
 
-    def _lives(self, at_ms: float, cpu_ms: float, watched_ms: float) -> None:
+    def _on_sign_of_life(self, at_ms: float, cpu_ms: float, watched_ms: float) -> None:
         self._alive_ms, self._cpu_ms, self._still_since_ms, self._starved = at_ms, cpu_ms, watched_ms, Starvation()

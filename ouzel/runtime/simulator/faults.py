@@ -177,13 +177,13 @@ def _move(operator: Operator, snapshots: list[Snapshot], random: Random) -> Oper
         assert part.state is not None
         part.state.groups = _share(operator.state.groups, task, tasks)
         part.state.restore(snapshots)
-        part.restored()
+        part.on_restored()
         parts.append([part.state.snapshot()])
     made = operator.fresh()
     assert made.state is not None
     made.state.groups = operator.state.groups
     made.state.restore(*parts)
-    made.restored()
+    made.on_restored()
     made.counters, made.refused, made.late_frames = operator.counters, operator.refused, operator.late_frames
     return made
 

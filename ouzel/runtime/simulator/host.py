@@ -102,7 +102,7 @@ class Host:
     @property
     def may_be_taken(self) -> bool:
         """Whether it is to be snapshotted, and rests."""
-        return self.takes_in > 0 and self.machine.rests_in(self.takes_in)
+        return self.takes_in > 0 and self.machine.is_at_rest_in(self.takes_in)
 
     def poll_due_ms(self) -> float:
         """When it is next to be polled, if it is a spout that may have something."""

@@ -112,7 +112,7 @@ class StateContext:
 
     def changes(self) -> Snapshot:
         """What has changed since the last snapshot; all, where that is not known any more."""
-        if self._number and all(table.knows_changes for table in self._tables.values()):
+        if self._number and all(table.has_changes for table in self._tables.values()):
             return self._take(False, lambda table: table.changes())
         return self.snapshot()
 

@@ -51,7 +51,7 @@ class KeyedTable(Kept):
 
     def keep(self, slots: Slots, frame: pl.DataFrame, names: Sequence[str], rows: Slots) -> None:
         """Store the keys of new slots, each given once: that of slot i is in row `rows[i]` under `names`. All count as changed."""
-        self.changed(slots)
+        self.mark_changed(slots)
         if self._keys is not None:
             new = np.flatnonzero(self._keys.missing(slots))
             if new.size:

@@ -65,7 +65,7 @@ class RowBag(Kept):
             places = pl.Series(first.astype(np.uint32))
             self._held.put(fresh, pl.DataFrame([rows.get_column(name)[places] for name in self._names]))
             self._link(fresh, owners[first])
-        self.changed(slots)
+        self.mark_changed(slots)
         return slots
 
     def add(self, slots: Slots, weights: npt.NDArray[np.int64]) -> None:
@@ -105,7 +105,7 @@ class RowBag(Kept):
         """As `of`, but in no order within an owner, and with rows that have been taken back before they came."""
         return self._walk(owners)
 
-    def lists(self, owners: Slots) -> tuple[Slots, npt.NDArray[np.int64]]:
+    def list_slots(self, owners: Slots) -> tuple[Slots, npt.NDArray[np.int64]]:
         """As `of_any_weight`, owner by owner, and where the rows of each begin, with the end of the last."""
         ends = np.zeros(len(owners) + 1, np.int64)
         found = np.empty(len(self.index), np.int64)

@@ -76,7 +76,7 @@ class SlotTable:
         """Forget those of these slots, each given once, that have no row in any bag."""
         self.remove(slots[np.logical_and.reduce([bag.empty(slots) for bag in self.bags])])
 
-    def expired(self, times: npt.NDArray[np.int64], until: int) -> Slots:
+    def find_expired(self, times: npt.NDArray[np.int64], until: int) -> Slots:
         """The slots whose value in a column of times is at most `until`: a watermark has passed them, or their time to live is over."""
         slots = self.index.slots()
         return slots[times[slots] <= until]
@@ -105,7 +105,7 @@ class Kept(SlotTable):
         self._epoch = 1
         self._removed: list[tuple[Words, Words]] | None = None
 
-    def changed(self, slots: Slots) -> None:
+    def mark_changed(self, slots: Slots) -> None:
         """Note that the next snapshot of changes holds these slots."""
         if self._removed is not None:
             self._changes["epoch"][slots] = self._epoch
@@ -126,7 +126,7 @@ class Kept(SlotTable):
         raise NotImplementedError
 
     @property
-    def knows_changes(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether what has changed since the last snapshot is known."""
         return self._removed is not None
 

@@ -215,7 +215,7 @@ class ChainBolt(TaskMachine):
         (message,) = group
         port = self._port(message)
         frame = self._align(message.frame, port)
-        if self.refusals.fails:  # refuse before the rest is handled: other rows of the batch may be poison, too
+        if self.refusals.is_fatal:  # refuse before the rest is handled: other rows of the batch may be poison, too
             self._refuse_poison(message, frame)
         parts = process_in_parts(self.quarantine, message.id, frame, lambda rows: self.chain.process(rows, port))
         self._refuse_poison(message, frame)
@@ -284,7 +284,7 @@ class ChainBolt(TaskMachine):
         for clock in self._port_clocks:
             clock.observe(message.source, WatermarkStatus(message.time_us, message.status, message.pause))
 
-    def _time_moved(self, moment: WatermarkStatus) -> None:
+    def _on_time(self, moment: WatermarkStatus) -> None:
         try:
             self._emit_all(self.chain.advance(moment.time_us))
             if moment.status is TimeStatus.PAUSED:
@@ -301,7 +301,7 @@ class ChainBolt(TaskMachine):
 
     def pass_time(self, moment: WatermarkStatus) -> None:
         """A sink reports a watermark only when all results that it closed are flushed."""
-        moment = replace(moment, time_us=self.chain.passed(moment.time_us))
+        moment = replace(moment, time_us=self.chain.output_time(moment.time_us))
         if self.sink:
             self.gate.push(self.sink.written, moment)
         else:

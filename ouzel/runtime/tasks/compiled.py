@@ -122,7 +122,7 @@ def _find_committed(
     if not resumes or context.leaves_epochs or not context.topology.settings.has_epochs:
         return None
     committed = source.committed()
-    first = context.found.committed_once(component, committed)
+    first = context.found.remember_committed(component, committed)
     return first if context.begins_anew else committed
 
 

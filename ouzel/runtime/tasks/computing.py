@@ -65,7 +65,7 @@ class BatchComputer:
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int, wall_us: int) -> Streams:
         partition = progress.partition.id
         poison = self._quarantine.poison_of(frame_id)
-        if self._row_refusals.fails:  # refuse before the rest is handled: other rows of the batch may be poison, too
+        if self._row_refusals.is_fatal:  # refuse before the rest is handled: other rows of the batch may be poison, too
             self._refuse_poison(poison, batch, partition)
         parts = process_in_parts(
             self._quarantine, frame_id, batch.frame, lambda rows: self._process(progress, rows, wall_us)

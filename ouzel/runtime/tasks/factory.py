@@ -43,7 +43,7 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
 
 
 def _user_task(setup: TaskSetup, context: TaskContext, component: Component) -> UserSpout | UserBolt:
-    user = _copied(component)
+    user = _copy(component)
     if isinstance(user, Spout):
         return UserSpout(setup, user, component)
     assert isinstance(user, Bolt)
@@ -52,7 +52,7 @@ def _user_task(setup: TaskSetup, context: TaskContext, component: Component) -> 
     return UserBolt(setup, user, component, streams, quarantine, refusals)
 
 
-def _copied(component: Component) -> object:
+def _copy(component: Component) -> object:
     """The user's spout or bolt for one task: tasks of one process share no more than those of several do.
 
     Raises:

@@ -31,7 +31,7 @@ class FoundOnce(Protocol):
     def once(self, component: str, find: Finds) -> Sequence[Partition]:
         """The partitions that are read in this run."""
 
-    def committed_once(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
+    def remember_committed(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
         """What the component's source had committed when the first task asked; that is now, if this is the first."""
 
 
@@ -47,7 +47,7 @@ class FoundInMemory:
             self._known[component] = find()
         return self._known[component]
 
-    def committed_once(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
+    def remember_committed(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
         return self._committed.setdefault(component, committed)
 
 
@@ -73,7 +73,7 @@ class FoundInFiles:
             _note(path, [astuple(partition) for partition in find()], "which partitions are read")
         return [Partition(*fields) for fields in json.loads(path.read_bytes())]
 
-    def committed_once(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
+    def remember_committed(self, component: str, committed: Mapping[str, Committed]) -> Mapping[str, Committed]:
         """See FoundOnce.
 
         Raises:

@@ -96,7 +96,7 @@ class FileJournal(MemoryJournal):
         super().__init__()
         self._path = path
         self._cuts = _read(path)
-        self._file = self._rewritten()
+        self._file = self._rewrite()
         self._clock = os.open(path.with_suffix(".time"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.tell(_TIME.unpack(told)[0] if (told := os.pread(self._clock, _TIME.size, 0)) else BEGINNING_OF_TIME)
 
@@ -125,10 +125,10 @@ class FileJournal(MemoryJournal):
         """Rewrite the file; where that fails it keeps more than is needed, which does no harm."""
         super().forget(committed)
         with contextlib.suppress(OSError):
-            former, self._file = self._file, self._rewritten()
+            former, self._file = self._file, self._rewrite()
             os.close(former)
 
-    def _rewritten(self) -> int:
+    def _rewrite(self) -> int:
         fresh = _write_beside(self._path, self._cuts)
         file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         fresh.rename(self._path)

@@ -55,7 +55,7 @@ class BatchReader:
         return {one.partition.id: place for one in self.progress if (place := one.place or one.pinned) is not None}
 
     @property
-    def repeats(self) -> bool:
+    def is_repeating(self) -> bool:
         """Whether batches are still to be read again that a task before this one had cut: what came of them may be on its way, or lost."""
         self._repeating = [progress for progress in self._repeating if progress.cuts]
         return bool(self._repeating)

@@ -29,7 +29,7 @@ class Refusals:
         self.policy, self.path = policy, dead_letters
 
     @property
-    def fails(self) -> bool:
+    def is_fatal(self) -> bool:
         """Whether the first refused record ends the run."""
         return self.policy is BadRecordPolicy.FAIL
 

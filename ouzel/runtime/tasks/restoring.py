@@ -32,13 +32,13 @@ def restore_states(chain: Chain, snapshots: Sequence[TaskSnapshot]) -> None:
     for place, state in enumerate(states):
         pasts = [_since_whole([snapshot.states[place] for snapshot in task]) for task in tasks]
         if any(past[-1].parts for past in pasts):
-            state.restore(*([_adopted(state, one) for one in past] for past in pasts))
+            state.restore(*([_adopt(state, one) for one in past] for past in pasts))
             empty.discard(place)
-    chain.restored()
+    chain.on_restored()
     _tell_time(chain, empty, time_us)
 
 
-def _adopted(state: StateContext, snapshot: Snapshot) -> Snapshot:
+def _adopt(state: StateContext, snapshot: Snapshot) -> Snapshot:
     return state.adopt(snapshot) if snapshot.operator == HANDED_ON else snapshot
 
 

@@ -149,9 +149,9 @@ class Asking:
 
     def ask(self, keys: pl.Series) -> Iterator[pl.DataFrame]:
         """The rows of these keys, with the columns and filters of the plan."""
-        return _rows(self._node.right, self._seed, lambda table: [self._asked(keys).select(table.schema.names)])
+        return _rows(self._node.right, self._seed, lambda table: [self._look_up(keys).select(table.schema.names)])
 
-    def _asked(self, keys: pl.Series) -> pl.DataFrame:
+    def _look_up(self, keys: pl.Series) -> pl.DataFrame:
         found = self._lookup.ask(keys)
         return self._ask_again(keys, found.reason) if isinstance(found, Unreachable) else found
 

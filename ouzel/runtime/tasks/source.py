@@ -117,7 +117,7 @@ class SourceSpout(TaskMachine):
         """
         self._begin(now_ms)
         self.limit.observe(self.counts.rows_acked, now_ms)
-        if not self.finished and (not self._pause or self._reader.repeats) and self._room():
+        if not self.finished and (not self._pause or self._reader.is_repeating) and self._room():
             try:
                 self._read_one()
             except OuzelError as error:

@@ -43,7 +43,11 @@ class SourceTime:
             return FINISHED
         known = self._last.time_us if self._last else self._partitions.journal.time_us
         if pause:
-            return WatermarkStatus(known) if self._reader.repeats else WatermarkStatus(known, TimeStatus.PAUSED, pause)
+            return (
+                WatermarkStatus(known)
+                if self._reader.is_repeating
+                else WatermarkStatus(known, TimeStatus.PAUSED, pause)
+            )
         if first is None:  # files that are followed: all are gone, or none has come yet
             return WatermarkStatus(known, TimeStatus.IDLE)
         if not self._is_idle(first, now_ms):

@@ -148,16 +148,16 @@ class _Opened:
     made: list[Data] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.comes_again(self.message)
+        self.on_replay(self.message)
 
-    def comes_again(self, message: Data) -> None:
+    def on_replay(self, message: Data) -> None:
         """It will be acked under the roots of this attempt, with what came of it so far; its rows are there already."""
         self.message = replace(self.message, roots=message.roots, edges=message.edges)
         self.xors = dict(message.leaves)
         for frame in self.made:
             self._answer_for(frame)
 
-    def anchored(self, frame: Data) -> None:
+    def anchor(self, frame: Data) -> None:
         """A frame came of it."""
         self.made.append(frame)
         self._answer_for(frame)
@@ -215,7 +215,7 @@ class UserBolt(UserTask):
 
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:
-            if not self._came_before(message):
+            if not self._has_handled(message):
                 self._take_in(message)
 
     def _take_in(self, message: Data) -> None:
@@ -230,13 +230,13 @@ class UserBolt(UserTask):
             with self._quarantine.in_flight([message.id], 0, message.frame.height):
                 self._execute(batch)
 
-    def _came_before(self, message: Data) -> bool:
+    def _has_handled(self, message: Data) -> bool:
         """Whether the bolt has the batch, or has acked it: then what came of it may be what was lost."""
         if self._ledger is None:
             return False
         opened, entry = self._open_ids.get(message.id), self._ledger.recall(message)
         if opened is not None:
-            opened.comes_again(message)
+            opened.on_replay(message)
             self._send(_again(opened.made, message))
         elif entry is not None:
             self._emit_again(message, entry)
@@ -249,7 +249,7 @@ class UserBolt(UserTask):
 
     def _execute_in_parts(self, batch: Batch, batch_id: int) -> None:
         poison = self._quarantine.poison_of(batch_id)
-        if poison and self._refusals.fails:  # refuse before the rest is handled: other rows may be poison, too
+        if poison and self._refusals.is_fatal:  # refuse before the rest is handled: other rows may be poison, too
             self._refuse(batch, poison)
             return
         self._cut = cut = _Cut(batch)
@@ -287,7 +287,7 @@ class UserBolt(UserTask):
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
-        frame = self.fitted(stream, frame)
+        frame = self.fit(stream, frame)
         anchors = tuple(dict.fromkeys(self._whole(batch) for batch in anchors))
         if self._cut:
             self._cut.made.setdefault((self._cut.place, stream, task, anchors), []).append(frame)
@@ -310,10 +310,10 @@ class UserBolt(UserTask):
         for message in messages:
             message.edges = edges(message.id, roots, frames)
             for one in opened:
-                one.anchored(message)
+                one.anchor(message)
         self._send(messages)
 
-    def fitted(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
+    def fit(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame as the component declares the stream."""
         return fit_frame(self.task, self._outputs, stream, frame)
 
@@ -348,7 +348,7 @@ class UserBolt(UserTask):
         return opened
 
     def _tick(self) -> None:
-        if self.now_ms - self._ticked_ms >= self.bolt.tick_ms and not self._rests_for_epochs:
+        if self.now_ms - self._ticked_ms >= self.bolt.tick_ms and not self._is_at_rest:
             self._ticked_ms = self.now_ms
             with blame_component(self.task):
                 self.bolt.tick(self)
@@ -356,7 +356,7 @@ class UserBolt(UserTask):
             self._tell_of_open()
 
     @property
-    def _rests_for_epochs(self) -> bool:
+    def _is_at_rest(self) -> bool:
         """Whether it may have been snapshotted: then what it did in a tick would be done again by whoever goes on from there."""
         return self.settings.has_epochs and (self.finished or self.paused > 0)
 
@@ -377,7 +377,7 @@ class UserBolt(UserTask):
             "note", f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
         )
 
-    def _time_moved(self, moment: WatermarkStatus) -> None:
+    def _on_time(self, moment: WatermarkStatus) -> None:
         with blame_component(self.task):
             if moment.status is TimeStatus.FINISHED:
                 self._finish_bolt()
@@ -412,7 +412,7 @@ class _Last:
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Emit a frame that this task holds until it is acked."""
-        frame = self._machine.fitted(stream, frame)
+        frame = self._machine.fit(stream, frame)
         self._machine.emit_root([(stream, frame)], frame.height, index=task)
 
     def ack(self, batch: Batch) -> None:

@@ -304,7 +304,7 @@ class Overloaded:
             cpu_ms = sum(one.cpu_ms for one in process.threads if one is not own)
             usage = process.usage(own) if watchdog.is_suspect(now) else None
             yield Run(0.1)
-            if watchdog.hangs(now, cpu_ms, usage):
+            if watchdog.is_hanging(now, cpu_ms, usage):
                 process.says_hang = True
             else:
                 process.speak(self.machine.now_ms)

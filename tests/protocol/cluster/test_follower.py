@@ -43,17 +43,17 @@ def test_a_spout_that_is_started_again_reads_when_it_knows_a_plan_also_after_goi
 def test_a_task_that_has_lost_what_it_kept_follows_nothing_until_all_go_back() -> None:
     part = EpochPart(Generation(1, 4), LastRun(1, keeps=True))
     task = follower(part, may_read=False)
-    assert task.waits
+    assert task.is_waiting
     assert task.on_plan(PhysicalPlan(version=1, generation=1, restore=4), has_machine=False) is PlanEffect.NOTHING
     assert not task.may_read
     assert task.on_plan(PhysicalPlan(version=2, generation=2, restore=4), has_machine=False) is PlanEffect.GOES_BACK
-    assert not task.waits
+    assert not task.is_waiting
     assert part.restores == 4
 
 
 def test_one_that_kept_nothing_goes_on_in_its_generation_without_the_epoch() -> None:
     part = EpochPart(Generation(1, 4), LastRun(1, keeps=False))
-    assert not follower(part).waits
+    assert not follower(part).is_waiting
     assert part.restores == 0
 
 
@@ -68,10 +68,10 @@ def test_a_snapshot_is_owed_once_an_epoch_and_in_its_pause() -> None:
     part = EpochPart(Generation(), LastRun())
     task = follower(part)
     hear(task, version=5, epoch=1, pause=5, leadership=3)
-    assert not task.owes_snapshot(lambda pause: pause == 4)
-    assert task.owes_snapshot(lambda pause: pause == 5)
+    assert not task.is_snapshot_due(lambda pause: pause == 4)
+    assert task.is_snapshot_due(lambda pause: pause == 5)
     task.on_snapshot()
-    assert not task.owes_snapshot(lambda pause: True)
+    assert not task.is_snapshot_due(lambda pause: True)
     assert (part.taken, part.taken_by) == (1, 3)
 
 

@@ -16,7 +16,7 @@ def shaken(dialers_key: bytes, acceptors_key: bytes) -> tuple[bytes | None, byte
     challenge = acceptor.challenge(WHO, dialer.nonce)
     assert challenge is not None
     answer = dialer.answer(acceptor.nonce, challenge)
-    return challenge, answer, answer is not None and acceptor.accepts(answer)
+    return challenge, answer, answer is not None and acceptor.verify(answer)
 
 
 def test_two_who_know_the_key_believe_each_other() -> None:
@@ -33,14 +33,14 @@ def test_what_was_overheard_does_not_open_another_connection() -> None:
     again = Acceptor(KEY, THIRD)
     again.challenge(WHO, ONE)
     assert answer is not None
-    assert not again.accepts(answer)
+    assert not again.verify(answer)
 
 
 def test_what_an_acceptor_says_cannot_be_sent_back_to_it() -> None:
     acceptor = Acceptor(KEY, OTHER)
     challenge = acceptor.challenge(WHO, ONE)
     assert challenge is not None
-    assert not acceptor.accepts(challenge)
+    assert not acceptor.verify(challenge)
     assert acceptor.challenge(WHO, THIRD) is None, "it answers once"
 
 
@@ -48,6 +48,6 @@ def test_what_an_acceptor_says_cannot_be_sent_back_to_it() -> None:
 def test_rubbish_is_refused(nonce: bytes, proof: bytes, who: bytes) -> None:
     assert Dialer(KEY, WHO, ONE).answer(nonce, proof) is None
     acceptor = Acceptor(KEY, OTHER)
-    assert not acceptor.accepts(proof)
+    assert not acceptor.verify(proof)
     acceptor.challenge(who, nonce)
-    assert not acceptor.accepts(proof)
+    assert not acceptor.verify(proof)

@@ -71,4 +71,4 @@ def test_a_candidate_that_stood_still_itself_blames_nobody() -> None:
 
 def test_a_fence_lets_through_only_the_newest_leadership_that_it_has_heard_of() -> None:
     fence = Fence()
-    assert [fence.admits(number) for number in (0, 1, 1, 3, 2, 1, 3)] == [True, True, True, True, False, False, True]
+    assert [fence.admit(number) for number in (0, 1, 1, 3, 2, 1, 3)] == [True, True, True, True, False, False, True]

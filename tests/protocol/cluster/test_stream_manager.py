@@ -54,13 +54,13 @@ def test_frames_wait_for_a_task_and_for_a_container_that_come_late() -> None:
     spout = cluster.connect_task(1)
     spout.send(frame(1, destination=3), frame(2, destination=4))
     cluster.run()
-    assert cluster.machines[1].waits
+    assert cluster.machines[1].is_waiting
     cluster.send_plan()
     cluster.dial_all()
     here, there, *_ = map(cluster.connect_task, (3, 4, 2, 5))
     read(cluster, here, there)
     assert (here.ids(), there.ids()) == ([1], [2])
-    assert not cluster.machines[1].waits
+    assert not cluster.machines[1].is_waiting
 
 
 @pytest.mark.parametrize("seed", seeds())
@@ -298,12 +298,12 @@ def test_who_has_waited_longest_is_dialled_first() -> None:
     cluster = Cluster(containers=4)
     machine = cluster.machines[1]
     cluster.send_plan()
-    assert [one.container for one in machine.dials()] == [2, 3, 4]
+    assert [one.container for one in machine.next_dials()] == [2, 3, 4]
     machine.on_dialling(2, 10.0)
     machine.on_dialling(3, 5.0)
-    assert [one.container for one in machine.dials()] == [4, 3, 2]
-    cluster.dial(machine, machine.dials()[0])
-    assert [one.container for one in machine.dials()] == [3, 2], "one that is on its way is not dialled again"
+    assert [one.container for one in machine.next_dials()] == [4, 3, 2]
+    cluster.dial(machine, machine.next_dials()[0])
+    assert [one.container for one in machine.next_dials()] == [3, 2], "one that is on its way is not dialled again"
 
 
 def test_reports_come_seldom_while_all_is_quiet() -> None:

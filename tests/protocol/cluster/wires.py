@@ -121,7 +121,7 @@ class Cluster:
     def dial_all(self) -> None:
         """Each dials whom it wants to."""
         for machine in self.machines.values():
-            for dial in machine.dials():
+            for dial in machine.next_dials():
                 self.dial(machine, dial)
 
     def dial(self, machine: StreamManagerMachine, dial: Dial) -> None:

@@ -253,7 +253,7 @@ class World:
 
     def _connect(self) -> None:
         for container, machine in self.cluster.machines.items():
-            for dial in machine.dials() if self.acts(container, "stream-manager") else ():
+            for dial in machine.next_dials() if self.acts(container, "stream-manager") else ():
                 if dial.container in self.cluster.machines:
                     self.cluster.dial(machine, dial)
         for task in self._acting_tasks():

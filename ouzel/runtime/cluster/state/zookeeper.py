@@ -114,10 +114,10 @@ class ZooKeeperState:
     def watch(self, path: str, watcher: Watcher) -> None:
         """See StateManager."""
 
-        def changed(data: bytes | None, stat: object) -> None:
+        def on_change(data: bytes | None, stat: object) -> None:
             watcher(None if stat is None else data)
 
-        self._client.DataWatch(_ROOT + path, changed)
+        self._client.DataWatch(_ROOT + path, on_change)
 
     def close(self) -> None:
         """See StateManager."""

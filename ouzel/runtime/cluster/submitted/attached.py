@@ -153,16 +153,16 @@ class AttachedHandle(HeronHandle):
         try:
             record = self._registry.find(self._record.name)
         except OuzelError as error:
-            return self._failed(str(error))
+            return self._make_failed(str(error))
         if record is None:
-            return self._failed(f"topology '{self._record.name}' was removed")
+            return self._make_failed(f"topology '{self._record.name}' was removed")
         condition = self._registry.condition(record)
         if record.is_updating:
-            return self._failed("it is started again with an update; attach to it anew")
+            return self._make_failed("it is started again with an update; attach to it anew")
         if condition is Condition.INTERRUPTED:
-            return self._failed(f"its processes are gone; bring it back with `ouzel start {record.name}`")
+            return self._make_failed(f"its processes are gone; bring it back with `ouzel start {record.name}`")
         if condition not in _STATES:
-            return self._failed("it was started again meanwhile; attach to it anew")
+            return self._make_failed("it was started again meanwhile; attach to it anew")
         known = super()._last_words(last)
         return replace(known, state=_STATES[condition], reason=record.reason)
 

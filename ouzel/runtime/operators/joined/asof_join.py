@@ -13,7 +13,7 @@ from ouzel.compiler.plan import AsofJoin, JoinKind, RowTime
 from ouzel.compiler.types import to_polars
 from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.joined import time_kernels
-from ouzel.runtime.operators.joined.join import LEFT, RIGHT, padded
+from ouzel.runtime.operators.joined.join import LEFT, RIGHT, pad
 from ouzel.runtime.operators.joined.settling import BEGINNING, MeetingInTime, RowClock
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
@@ -51,7 +51,7 @@ class AsofJoining(MeetingInTime):
         if any(frame[name].null_count() for name in needed):
             matching = frame.select(pl.all_horizontal(pl.col(needed).is_not_null())).to_series()
             alone, frame = frame.filter(~matching), frame.filter(matching)
-            made = [padded(alone, self._schema)] if port == LEFT and self._node.kind is JoinKind.LEFT else []
+            made = [pad(alone, self._schema)] if port == LEFT and self._node.kind is JoinKind.LEFT else []
         if frame.height:
             self._keep(frame.select(list(self._columns[port])), port)
             made.append(self._settle(self._clocks[RIGHT].watermark.value))
@@ -77,7 +77,7 @@ class AsofJoining(MeetingInTime):
     def _settle(self, watermark_us: int) -> pl.DataFrame:
         """The rows that the versions' watermark has passed, with their versions."""
         bag, clock = self._bags[LEFT], self._clocks[LEFT]
-        slots = clock.settled(watermark_us)
+        slots = clock.take_settled(watermark_us)
         if not slots.size:
             return pl.DataFrame(schema=self._schema)
         groups, owners, _ = self._table.touch(bag.owners(slots))
@@ -104,7 +104,7 @@ class AsofJoining(MeetingInTime):
     def _order(self, owners: Slots) -> tuple[Slots, Ints]:
         """The versions of these owners, owner by owner, in their order; and where those of each begin, with the end of the last."""
         bag = self._bags[RIGHT]
-        kept, ends = bag.lists(owners)
+        kept, ends = bag.list_slots(owners)
         times = self._clocks[RIGHT].of_slots[kept]
         time_kernels.sort_by_time(kept, times, ends)
         same = times[1:] == times[:-1]
@@ -117,7 +117,7 @@ class AsofJoining(MeetingInTime):
 
     def _forget(self, watermark_us: int) -> None:
         """Of the versions that both watermarks have passed, only the latest of each key may still be asked for."""
-        passed = self._clocks[RIGHT].settled(watermark_us)
+        passed = self._clocks[RIGHT].take_settled(watermark_us)
         if not passed.size:
             return
         _, owners, _ = self._table.touch(self._bags[RIGHT].owners(passed))

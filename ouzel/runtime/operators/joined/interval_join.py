@@ -16,7 +16,7 @@ from ouzel.compiler.plan import LEFT_ONLY, IntervalJoin, JoinKind
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.joined import time_kernels
-from ouzel.runtime.operators.joined.join import Delta, Joining, RowPairs, Side, padded
+from ouzel.runtime.operators.joined.join import Delta, Joining, RowPairs, Side, pad
 from ouzel.runtime.operators.joined.settling import BEGINNING, MeetingInTime, RowClock
 from ouzel.runtime.state.index import Slots
 
@@ -54,13 +54,13 @@ class IntervalJoining(MeetingInTime, Joining):
         if watermark_us <= watermark.value:
             return None
         watermark.value = watermark_us
-        slots = self._clocks[1 - port].settled(watermark_us)
+        slots = self._clocks[1 - port].take_settled(watermark_us)
         if not slots.size:
             return None
         made: list[pl.DataFrame] = []
         if side.counts_matches and self._kind is not JoinKind.SEMI:
             alone = slots[side.matches["rows"][slots] == 0]
-            made += self._weigh(padded(side.bag.frame(alone), self._schema), side.bag.weights[alone])
+            made += self._weigh(pad(side.bag.frame(alone), self._schema), side.bag.weights[alone])
         _, owners, _ = self._table.touch(side.bag.owners(slots))
         side.bag.remove(slots)
         self._table.release(owners)
@@ -69,7 +69,7 @@ class IntervalJoining(MeetingInTime, Joining):
     def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
         """Slots of rows of the other side by key and time, and which of these lie within the span of each row."""
         own, theirs = self._clocks[1 - other.port], self._clocks[other.port]
-        kept, ends = other.bag.lists(owners)
+        kept, ends = other.bag.list_slots(owners)
         times, mine = theirs.of_slots[kept], own.times(frame)
         time_kernels.sort_by_time(kept, times, ends)
         begins, counts = np.empty((2, len(groups)), np.int64)
@@ -85,7 +85,7 @@ class IntervalJoining(MeetingInTime, Joining):
         matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(times)).astype(np.int64)
         if own.counts_matches:
             said = matches > 0 if self._kind is JoinKind.SEMI else ~kept & (matches == 0)
-            yield from self._weigh(padded(part.rows.filter(pl.Series(said)), self._schema), part.weights[said])
+            yield from self._weigh(pad(part.rows.filter(pl.Series(said)), self._schema), part.weights[said])
         if other.counts_matches and len(pairs.row):
             yield from self._match(other, pairs)
         if not kept.all():
@@ -105,6 +105,6 @@ class IntervalJoining(MeetingInTime, Joining):
         counts = side.matches["rows"]
         first = slots[counts[slots] == 0]
         counts[slots] += np.bincount(groups, minlength=len(slots))
-        side.bag.changed(slots)
+        side.bag.mark_changed(slots)
         if self._kind is JoinKind.SEMI:
-            yield from self._weigh(padded(side.bag.frame(first), self._schema), side.bag.weights[first])
+            yield from self._weigh(pad(side.bag.frame(first), self._schema), side.bag.weights[first])

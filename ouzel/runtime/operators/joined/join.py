@@ -98,10 +98,10 @@ class Joining(Operator):
             made += self._alone(own, filter_rows(frame, ~has_key), weights[~has_key])
             frame, weights = filter_rows(frame, has_key), weights[has_key]
         if frame.height:
-            made += self._met(own, other, frame[list(own.columns)], weights)
+            made += self._meet(own, other, frame[list(own.columns)], weights)
         return pl.concat(made) if made else None
 
-    def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _meet(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         key, owners, groups, touched = self._table.enter(frame, own.keys)
         kept, begins, counts = self._candidates(other, touched, groups, frame)
         for start, end in cuts_of_pairs(counts):
@@ -113,7 +113,7 @@ class Joining(Operator):
 
     def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
         """Slots of rows of the other side, and where among them those begin that each row may meet, and how many they are."""
-        kept, ends = other.bag.lists(owners)
+        kept, ends = other.bag.list_slots(owners)
         return kept, ends[groups], np.diff(ends)[groups]
 
     def _meeting(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> RowPairs:
@@ -146,7 +146,7 @@ class Joining(Operator):
             yield from self._weigh(self._beside(own, part.rows, other, pairs), weights)
         if own.counts_matches:
             chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
-            yield from self._weigh(padded(filter_rows(part.rows, chosen), self._schema), part.weights[chosen])
+            yield from self._weigh(pad(filter_rows(part.rows, chosen), self._schema), part.weights[chosen])
 
     def _keep(self, own: Side, part: Delta, matches: Ints) -> None:
         slots = own.bag.find_or_put(part.key, part.owners, part.rows)
@@ -161,17 +161,17 @@ class Joining(Operator):
         counts = side.matches["rows"]
         before = counts[slots] > 0
         counts[slots] += np.bincount(groups, weights[pairs.row], len(slots)).astype(np.int64)
-        side.bag.changed(slots)
+        side.bag.mark_changed(slots)
         crossing = (counts[slots] > 0).astype(np.int64) - before
         slots, sign = slots[crossing != 0], crossing[crossing != 0]
         if self._kind is not JoinKind.SEMI:
             sign = -sign
-        yield from self._weigh(padded(side.bag.frame(slots), self._schema), sign * side.bag.weights[slots])
+        yield from self._weigh(pad(side.bag.frame(slots), self._schema), sign * side.bag.weights[slots])
 
     def _alone(self, side: Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """Rows with NULL in a key: they match nothing."""
         if side.counts_matches and self._kind is not JoinKind.SEMI:
-            yield from self._weigh(padded(rows, self._schema), weights)
+            yield from self._weigh(pad(rows, self._schema), weights)
 
     def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
         one_each = len(pairs.row) == rows.height and (pairs.row == np.arange(rows.height)).all()
@@ -188,7 +188,7 @@ class Joining(Operator):
         yield rows.hstack([pl.Series(WEIGHT, np.sign(weights))]) if self._retracts else rows
 
 
-def padded(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def pad(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Rows of one side under the columns of `schema`, NULL in those of the other."""
     own = set(rows.columns)
     return pl.DataFrame(

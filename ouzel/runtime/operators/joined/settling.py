@@ -82,12 +82,12 @@ class RowClock:
         self.of_slots[slots] = times
         self._schedule.add(times + self.last, slots)
 
-    def settled(self, watermark_us: int) -> Slots:
+    def take_settled(self, watermark_us: int) -> Slots:
         """The slots of the rows that none of the other input's rows of this time or later matches; each is told once."""
         _, slots, _ = self._bag.touch(self._schedule.before(watermark_us))
         return slots
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find the times of what is in the bag."""
         slots = self._bag.index.slots()
         self._schedule = Schedule()
@@ -100,10 +100,10 @@ class MeetingInTime(Operator):
 
     _clocks: tuple[RowClock, ...]
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find again when each row is settled."""
         for clock in self._clocks:
-            clock.restored()
+            clock.on_restored()
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
         """An input that does not hold time back is as far as the other."""

@@ -79,10 +79,10 @@ class SideJoining(Joining):
             self.answers = (self.answers * 31 + int(told)) & _WORD
         return made
 
-    def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _meet(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """Of a table that is read whole nothing changes any more: keys are found, and none is put beside them."""
         if own.port == RIGHT or self._answers is not None:
-            yield from super()._met(own, other, frame, weights)
+            yield from super()._meet(own, other, frame, weights)
             return
         kept, ends = self._sorted_by_key(other)
         key = key_hashes(frame, own.keys, self._seed)
@@ -99,7 +99,7 @@ class SideJoining(Joining):
         if self._places is None:
             limit = self._table.index.limit
             self._places = (
-                other.bag.lists(np.arange(limit)) if limit else (np.empty(0, np.int64), np.zeros(1, np.int64))
+                other.bag.list_slots(np.arange(limit)) if limit else (np.empty(0, np.int64), np.zeros(1, np.int64))
             )
         return self._places
 

@@ -96,7 +96,7 @@ class Accumulators:
         every: Mask = np.logical_and.reduce([array[slots] == 0 for array in self.columns.arrays])
         return every
 
-    def restored(self, slots: Slots) -> None:
+    def on_restored(self, slots: Slots) -> None:
         """The state of these slots, all there are, has come from a snapshot: find again what is derived from it."""
 
     def _series(self, batch: SlottedRows) -> pl.Series:

@@ -124,9 +124,9 @@ class Aggregation(Operator):
         """The same operator without groups."""
         return type(self)(self._node, self._groups.seed, self._partial)
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find the first window to close, and what the calls derive."""
-        self._groups.restored()
+        self._groups.on_restored()
         self._next_end_us = self._first_end()
 
     def _first_end(self) -> int:
@@ -287,7 +287,7 @@ class ChangingAggregation(Aggregation):
         return self._difference(before)
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
+        self._groups.remove(self._groups.find_ended(end_us - self._lateness_us))
         return None
 
     def _before(self, batch: SlottedRows, picked: Ints) -> Before:
@@ -311,7 +311,7 @@ class ChangingAggregation(Aggregation):
         if not self._groups.keys:
             self._shown.value = True
         if self._retracting and self._groups.keys:
-            self._groups.remove(self._groups.vanished(slots))
+            self._groups.remove(self._groups.find_empty(slots))
         return self._changelog(before, minus, plus, new) if minus.size + plus.size else None
 
     def _changelog(self, before: Before, minus: Ints, plus: Ints, new: list[Values]) -> pl.DataFrame:
@@ -347,9 +347,9 @@ class CorrectingAggregation(ChangingAggregation):
         return self._difference(before) if told.any() else None
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        ended = self._groups.ended(end_us)
+        ended = self._groups.find_ended(end_us)
         out = self._rows(self._in_order(ended[self._groups.columns["end"][ended] > self._told_us]))
-        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
+        self._groups.remove(self._groups.find_ended(end_us - self._lateness_us))
         return None if out is None else out.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
 
 
@@ -396,7 +396,7 @@ class DelayedAggregation(ChangingAggregation):
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
         out = self._release()
-        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
+        self._groups.remove(self._groups.find_ended(end_us - self._lateness_us))
         return out
 
     def _compact(self, before: Before) -> Before:
@@ -435,7 +435,7 @@ class ClosingAggregation(Aggregation):
         return None
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        slots = self._groups.ended(end_us)
+        slots = self._groups.find_ended(end_us)
         out = self._rows(self._in_order(slots))
         self._groups.remove(slots)
         return out

@@ -166,7 +166,7 @@ def estimate(empty: Ints, inverse: npt.NDArray[Any], bits: int) -> Ints:
 
 def _bias(raw: Floats, bits: int) -> Floats:
     """By how much estimates are too large: the mean of what was measured next to them."""
-    estimates, biases = _measured()[bits]
+    estimates, biases = _load_biases()[bits]
     most = len(estimates)
     low = np.maximum(np.searchsorted(estimates, raw) - NEIGHBOURS + 1, 0)
     high = np.minimum(low + NEIGHBOURS, most)
@@ -181,7 +181,7 @@ def _bias(raw: Floats, bits: int) -> Floats:
 
 
 @cache
-def _measured() -> dict[int, tuple[Floats, Floats]]:
+def _load_biases() -> dict[int, tuple[Floats, Floats]]:
     """Estimates and their biases: the figures that HyperLogLog++'s authors measured ("Empirical bias correction"), as Spark has them."""
     frame = pl.read_csv(str(files("ouzel.compiler.functions").joinpath("distinct_bias.csv")))
     parts = frame.partition_by("precision", as_dict=True)

@@ -276,7 +276,7 @@ class ExtremeBag(KeepsValues):
         best = self.columns["best"][slots]
         return Values(self.call.type, self.values.rows.frame_with_gaps(best - 1).to_series())
 
-    def restored(self, slots: Slots) -> None:
+    def on_restored(self, slots: Slots) -> None:
         self._choose(self.values.rows.of(slots))
 
     def _candidates(self, pairs: Slots, groups: Slots, lost: Mask) -> Slots:

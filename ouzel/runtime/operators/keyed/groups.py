@@ -171,11 +171,11 @@ class Groups:
         rows = [pl.Series(ROWS, self.columns["rows"][slots])] if self._merges_rows else []
         return [*rows, *(column for call in self.calls for column in call.export(slots))]
 
-    def ended(self, end_us: int) -> Slots:
+    def find_ended(self, end_us: int) -> Slots:
         """The groups of windows that end at or before `end_us`."""
-        return self.table.expired(self.columns["end"], end_us)
+        return self.table.find_expired(self.columns["end"], end_us)
 
-    def vanished(self, slots: Slots) -> Slots:
+    def find_empty(self, slots: Slots) -> Slots:
         """Those of `slots` in which nothing is left: no rows, and no sum of rows yet to come and gone."""
         slots = slots[self.columns["rows"][slots] == 0]
         for call in self.calls:
@@ -186,11 +186,11 @@ class Groups:
         """Forget these groups."""
         self.table.remove(slots)
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """The groups have come from a snapshot."""
         slots = self.table.index.slots()
         for call in self.calls:
-            call.restored(slots)
+            call.on_restored(slots)
 
     def _make_bag(self, name: str, row: Mapping[str, pl.DataType]) -> RowBag:
         return self._state.bag(name, self.table, row) if self._state else RowBag(name, self.table, row, self.seed)
@@ -233,10 +233,10 @@ class CallWeights:
         asked = names, call.argument
         if asked not in self._known:
             valid = valid_rows(self._batch.frame[call.argument]) if call.argument else None
-            self._known[asked] = self._chosen(names) if valid is None else self._chosen(names) * valid
+            self._known[asked] = self._weigh(names) if valid is None else self._weigh(names) * valid
         return self._known[asked]
 
-    def _chosen(self, names: tuple[str, ...]) -> Ints:
+    def _weigh(self, names: tuple[str, ...]) -> Ints:
         if names not in self._where:
             masks = [true_rows(self._batch.frame[name]) for name in names]
             self._where[names] = self._batch.weights * np.logical_and.reduce(masks)

@@ -31,14 +31,14 @@ class Lifetimes:
         """These rows have come, each of the key in its slot."""
         times = numbers(rows[self._lifetime.column]) * self._unit
         np.maximum.at(self._ends["end"], slots, times + self._lifetime.us + _FAR)
-        self._table.changed(slots)
+        self._table.mark_changed(slots)
 
     def over(self, watermark_us: int) -> Slots:
         """The slots of which no row can come any more; some of them later than they might be told."""
         if watermark_us < self._next_us:
             return np.empty(0, np.int64)
         self._next_us = watermark_us + self._lifetime.us // _LOOKS
-        return self._table.expired(self._ends["end"], min(watermark_us, _FAR - 1) + _FAR)
+        return self._table.find_expired(self._ends["end"], min(watermark_us, _FAR - 1) + _FAR)
 
 
 def lifetimes_of(node: Aggregate | Over | TopN, table: Kept) -> Lifetimes | None:

@@ -61,7 +61,7 @@ class SessionAssignment(Operator):
     def fresh(self) -> Operator:
         return SessionAssignment(self._node, self._seed)
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find the first moment at which something ends."""
         self._find_next()
 
@@ -157,7 +157,7 @@ class SessionAssignment(Operator):
         now_us, found = self._time_us.value, self._sessions(owners)
         over = found.ends <= now_us
         out = None if self._node.changes else self._give(found, np.flatnonzero(over))
-        self._table.changed(owners)
+        self._table.mark_changed(owners)
         self._due["before"][owners] = 0
         self._remember(owners, found, found.first[over[found.first]])
         going = found.first[~over[found.first]]

@@ -10,7 +10,7 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT, AggregateCall, Over, SortKey
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, Mask
-from ouzel.runtime.operators.consolidate import consolidate, weighted
+from ouzel.runtime.operators.consolidate import consolidate, with_weight
 from ouzel.runtime.operators.keyed.aggregate import overflow_of
 from ouzel.runtime.operators.keyed.groups import row_weights
 from ouzel.runtime.operators.ordered import order_kernels
@@ -57,7 +57,7 @@ class ChangingOver(RowsByCode):
             self._lifetimes.renew(owners, frame)
         changed = self._rows.find_or_put(key, owners, frame)
         self._codes["code"][changed] = order_codes(self._node, frame)
-        slots, ends = self._rows.lists(touched)
+        slots, ends = self._rows.list_slots(touched)
         before = self._rows.weights[slots]
         self._rows.add(changed, row_weights(frame))
         made = self._compare(slots, ends, before, self._rows.weights[slots])
@@ -124,7 +124,7 @@ class ChangingOver(RowsByCode):
         made = with_results(self._node, take_rows(layout.rows, layout.at[places]), results)
         keep = np.ones(made.height, np.bool_)
         for call, bad in find_overflows(self._node, results):
-            refused.append((weighted(made.filter(keep & bad).select(self._names), weight), call))
+            refused.append((with_weight(made.filter(keep & bad).select(self._names), weight), call))
             keep &= ~bad
         return filter_rows(made, keep)
 

@@ -111,7 +111,7 @@ class RowsByCode(RecomputeAndDifference):
         self._ordered, self._lifetimes = node, lifetimes_of(node, self._table)
         self._codes = self._rows.columns("codes", {"code": np.int64}, derived=True)
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find the codes of the rows."""
         slots = self._rows.index.slots()
         if slots.size:
@@ -136,7 +136,7 @@ class NumberedTop(RowsByCode):
         key, owners, groups, touched = self._table.enter(frame, self._keys)
         if self._lifetimes is not None:
             self._lifetimes.renew(owners, frame)
-        codes, held = order_codes(self._node, frame), self._held(touched)
+        codes, held = order_codes(self._node, frame), self._list_held(touched)
         order = in_order(self._node, held.codes, held.ends, groups, codes)
         size = len(held.slots)
         settle_ties(self._node, order, size, self._placed, lambda rows: self._gather(rows, held, frame))
@@ -151,9 +151,9 @@ class NumberedTop(RowsByCode):
         self._codes["code"][slots] = codes[new]
         return made
 
-    def _held(self, owners: Ints) -> _Held:
+    def _list_held(self, owners: Ints) -> _Held:
         """The rows held of these partitions, each as often as it is there."""
-        slots, ends = self._rows.lists(owners)
+        slots, ends = self._rows.list_slots(owners)
         times = self._rows.weights[slots]
         if (times != 1).any():
             ends, slots = np.append(0, np.cumsum(times))[ends], np.repeat(slots, times)
@@ -184,7 +184,7 @@ class NumberedTop(RowsByCode):
     def _forget(self, slots: Ints) -> None:
         if slots.size:
             self._rows.add(slots, np.full(len(slots), -1))
-            self._rows.changed(slots)
+            self._rows.mark_changed(slots)
             self._rows.sweep(slots)
 
 

@@ -58,7 +58,7 @@ class Layout:
             self._frames[frame] = self._find_frames(frame)
         return self._frames[frame]
 
-    def covered(self, names: Sequence[str], lows: Ints, highs: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
+    def rows_in(self, names: Sequence[str], lows: Ints, highs: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
         """These columns of the rows that are in any of the frames, and where the frames begin and end among them."""
         size = len(self.places)
         opened = np.bincount(lows, minlength=size + 1) - np.bincount(highs, minlength=size + 1)

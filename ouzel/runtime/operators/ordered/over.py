@@ -106,7 +106,7 @@ class Calls:
         calls, totals = self._totals[frame]
         if so_far is not None:
             so_far = take_rows(so_far, wanted[firsts])
-        results = totals.results(*layout.covered(totals.reads, lows[firsts], highs[firsts]), so_far)
+        results = totals.results(*layout.rows_in(totals.reads, lows[firsts], highs[firsts]), so_far)
         return {call.name: _repeat(values, number) for call, values in zip(calls, results, strict=True)}
 
 
@@ -262,10 +262,10 @@ class PassingOver(Operator):
     def fresh(self) -> Operator:
         return PassingOver(self._node, self._seed)
 
-    def restored(self) -> None:
+    def on_restored(self) -> None:
         """Find what derives from the state."""
         for call in self._totals:
-            call.restored(self._table.index.slots())
+            call.on_restored(self._table.index.slots())
         self._schedule = Schedule()
         slots = self._waiting.index.slots()
         if slots.size:
@@ -369,7 +369,7 @@ class PassingOver(Operator):
         starts = new & (layout.peers_begin == layout.places)
         np.add.at(self._counts["rows"], owners[new], 1)
         np.add.at(self._counts["groups"], owners[starts], 1)
-        self._table.changed(owners)
+        self._table.mark_changed(owners)
         self._fold(filter_rows(layout.rows, new), owners[new])
         keep = layout.end - layout.places <= node.rows_back
         if node.rows_ahead:
@@ -381,7 +381,7 @@ class PassingOver(Operator):
         if gone.size:
             self._past.add(gone, np.full(len(gone), -1))
             self._past.sweep(gone)
-            self._past.changed(gone)
+            self._past.mark_changed(gone)
         self._keep(filter_rows(layout.rows, new & keep), owners[new & keep])
 
     def _keep(self, rows: pl.DataFrame, owners: Slots) -> None:

@@ -90,7 +90,7 @@ class GrowingTop(ChangingTop):
         gone[: after.max() + 1 if after.size else 0] -= np.bincount(after)
         slots = np.flatnonzero(gone)
         self._rows.add(slots, -gone[slots])
-        self._rows.changed(slots)
+        self._rows.mark_changed(slots)
         self._rows.sweep(slots)
 
 

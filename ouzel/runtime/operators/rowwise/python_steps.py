@@ -169,14 +169,14 @@ def _json(record: object) -> str:
     try:
         return sayable(json.dumps(record, default=_plain, ensure_ascii=False))
     except FAILURES:  # a key that is no text, a record that holds itself, a method of the user's that raises
-        return sayable(json.dumps(_shown(record), ensure_ascii=False))
+        return sayable(json.dumps(_show(record), ensure_ascii=False))
 
 
 def _plain(value: object) -> object:
     return vars(value) if is_dataclass(value) else str(value)
 
 
-def _shown(record: object) -> str:
+def _show(record: object) -> str:
     try:
         return repr(record)
     except FAILURES as error:

@@ -224,10 +224,10 @@ class WatermarkAssigner(_Computing):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
-        kept = frame if self._sees_all(frame) else self._see_each(frame)
+        kept = frame if self._see_all(frame) else self._see_each(frame)
         return kept if self.answered_us is None else self._fresh(kept, self.answered_us)
 
-    def _sees_all(self, frame: pl.DataFrame) -> bool:
+    def _see_all(self, frame: pl.DataFrame) -> bool:
         """Look at the least and the greatest time; False if that is not enough, for the watermark is behind by more than a fixed time."""
         if self._delay_us is None:
             return False
@@ -236,7 +236,7 @@ class WatermarkAssigner(_Computing):
         if least is None or greatest is None:
             self.sight = None
             return True
-        if not _fits(least - self._delay_us) or not _fits(greatest - self._delay_us):
+        if not _is_int64(least - self._delay_us) or not _is_int64(greatest - self._delay_us):
             return False
         self.sight = Sight(least, greatest, greatest - self._delay_us)
         return True
@@ -276,7 +276,7 @@ def _numbers_of(times: pl.Series) -> pl.Series:
     return times.cast(pl.Int64)
 
 
-def _fits(time_us: int) -> bool:
+def _is_int64(time_us: int) -> bool:
     return -(1 << 63) <= time_us < 1 << 63
 
 

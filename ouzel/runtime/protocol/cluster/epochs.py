@@ -151,7 +151,7 @@ class EpochsMachine:
         if report.needs_restore and report.generation == self.generation:
             self.lost = f"task {report.task} ({report.component}) was started again, without what it kept"
             self._move(Phase.GOING_BACK)
-        if self.phase in (Phase.DRAINING, Phase.WRITING) and self._took_for_another(report):
+        if self.phase in (Phase.DRAINING, Phase.WRITING) and self._is_taken_for_another(report):
             self._give_up(f"task {report.task} has taken a snapshot for a topology master before this one")
         if self.phase is Phase.WRITING and not self._have_taken:
             self._give_up(f"task {report.task} was started again before its snapshot was written")
@@ -234,7 +234,7 @@ class EpochsMachine:
         if report.saved.epoch == self.number and self.phase in (Phase.DRAINING, Phase.WRITING):
             self._give_up(report.epoch_failed)
 
-    def _took_for_another(self, report: wire_pb2.TaskReport) -> bool:
+    def _is_taken_for_another(self, report: wire_pb2.TaskReport) -> bool:
         return report.taken >= self.number and report.taken_by != self._leadership
 
     @property

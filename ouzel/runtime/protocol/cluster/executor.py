@@ -71,7 +71,7 @@ class ExecutorMachine:
 
     def on_tick(self, now_ms: float) -> list[ExecutorInstruction]:
         """Start what is due, or give it up."""
-        return self._told(self._supervision.tick(now_ms))
+        return self._carry_out(self._supervision.tick(now_ms))
 
     def next_ms(self) -> float | None:
         """When `on_tick` has something to do again; None if nothing waits."""
@@ -98,14 +98,14 @@ class ExecutorMachine:
         self, name: str, age_ms: float, now_ms: float, usage: Usage | None, hangs: bool
     ) -> list[ExecutorInstruction]:
         """A process was looked at; see Supervision.on_silence. Before a Kill is carried out, `on_killing` is to be told."""
-        return self._told(self._supervision.on_silence(name, age_ms, now_ms, usage, hangs))
+        return self._carry_out(self._supervision.on_silence(name, age_ms, now_ms, usage, hangs))
 
     def on_killing(self, name: str, why: str, place: str) -> None:
         """A process is killed for its silence; `place` is where in its code it is, as far as it has said that."""
         where = f"; it was {place}" if place else ""
         self._how_it_ended[name] = f"{self._describe_silence(name)} ({why}){where}"
 
-    def _told(self, instructions: Iterable[SupervisionInstruction]) -> list[ExecutorInstruction]:
+    def _carry_out(self, instructions: Iterable[SupervisionInstruction]) -> list[ExecutorInstruction]:
         return [self._give_up(one) if isinstance(one, GiveUp) else one for one in instructions]
 
     def _give_up(self, given_up: GiveUp) -> ExecutorInstruction:

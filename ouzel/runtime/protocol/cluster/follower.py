@@ -96,13 +96,13 @@ class PlanFollower:
         self._told_of = -1
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether the task does nothing until all go back."""
         return self._part is not None and self._part.needs_restore
 
     def on_plan(self, plan: wire_pb2.PhysicalPlan, *, has_machine: bool) -> PlanEffect:
         """A plan has come, be it a new one or not. Without a machine the task can follow none, and its turn comes when it is sent again."""
-        if not self._fence.admits(plan.leadership):
+        if not self._fence.admit(plan.leadership):
             return PlanEffect.NOTHING
         if self._part is not None and plan.generation > self._part.generation.number:
             self._part.go_to(Generation(plan.generation, plan.restore))
@@ -120,10 +120,10 @@ class PlanFollower:
         self._told_of = self.plan.kept
         return self._told_of
 
-    def owes_snapshot(self, rests_in: Callable[[int], bool]) -> bool:
-        """Whether a snapshot is to be taken now; `rests_in` says whether the task rests in a pause."""
+    def is_snapshot_due(self, is_at_rest_in: Callable[[int], bool]) -> bool:
+        """Whether a snapshot is to be taken now; `is_at_rest_in` says whether the task rests in a pause."""
         part, plan = self._part, self.plan
-        return part is not None and plan.epoch > part.taken and rests_in(plan.pause)
+        return part is not None and plan.epoch > part.taken and is_at_rest_in(plan.pause)
 
     def on_snapshot(self) -> None:
         """The snapshot for the plan's epoch has been taken."""

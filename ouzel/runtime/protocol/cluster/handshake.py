@@ -44,7 +44,7 @@ class Acceptor:
         self._said = (who, nonce, self.nonce)
         return _proof(self._key, b"acceptor", *self._said)
 
-    def accepts(self, proof: bytes) -> bool:
+    def verify(self, proof: bytes) -> bool:
         """Whether the dialer has proved to be who it says."""
         return self._said is not None and hmac.compare_digest(proof, _proof(self._key, b"dialer", *self._said))
 

@@ -37,7 +37,7 @@ class Fence:
     def __init__(self) -> None:
         self.newest = 0
 
-    def admits(self, leadership: int) -> bool:
+    def admit(self, leadership: int) -> bool:
         """Whether to obey an order of that leadership."""
         self.newest = max(self.newest, leadership)
         return leadership == self.newest

@@ -121,7 +121,7 @@ class StreamManagerMachine:
         if session.link is not None and session.link.session is session:
             session.link.session = None
 
-    def dials(self) -> list[Dial]:
+    def next_dials(self) -> list[Dial]:
         """Whom to connect to, those that wait longest first. Who is not dialled now is named again next time."""
         linked = {session.link for session in self._sessions}
         unlinked = {container for container, link in self._peers.items() if link not in linked}
@@ -181,7 +181,7 @@ class StreamManagerMachine:
         return bool(self._dirty)
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether anything is held back, or for somebody who is not there yet."""
         linked = {session.link for session in self._sessions}
         return any(link.waiting for link in self._routes.values()) or not linked.issuperset(self._peers.values())
@@ -249,7 +249,7 @@ class StreamManagerMachine:
         self._say(session, wire_pb2.PROOF, wire_pb2.Hello(proof=proof))
 
     def _on_proof(self, session: Session, hello: wire_pb2.Hello) -> None:
-        if session.acceptor is None or not session.acceptor.accepts(hello.proof):
+        if session.acceptor is None or not session.acceptor.verify(hello.proof):
             raise Closed
         # What is unread on a former connection is sent again on this one: read there too, it would be handled twice.
         self._out += [Close(one) for one in self._sessions if one.sender == session.claims]
@@ -275,7 +275,7 @@ class StreamManagerMachine:
 
         A plan of a leadership before the one that was heard of last is dropped.
         """
-        if not self._fence.admits(plan.leadership):
+        if not self._fence.admit(plan.leadership):
             return
         self._plan = plan
         self._tell_plan(self._tasks.values())

@@ -98,7 +98,7 @@ def decide(command: Verb, name: str, condition: Condition | None, *, is_changing
             f"topology '{name}' is being changed by another command; write this one again when that is done"
         )
     if command is Verb.SUBMIT:
-        return Do() if condition is None else RefuseCommand(_taken(name, condition))
+        return Do() if condition is None else RefuseCommand(_describe_taken(name, condition))
     if condition is None:
         return RefuseCommand(f"there is no submitted topology '{name}'; `ouzel list` shows all that there are")
     if command in ONLY_LOOK or condition in _FITS[command]:
@@ -106,7 +106,7 @@ def decide(command: Verb, name: str, condition: Condition | None, *, is_changing
     return RefuseCommand(f"topology '{name}' {_words(condition)}: {_INSTEAD[condition].format(name=name)}")
 
 
-def _taken(name: str, condition: Condition) -> str:
+def _describe_taken(name: str, condition: Condition) -> str:
     advice = f"choose another with --name, or remove that one with `ouzel kill {name}`"
     return f"there is a submitted topology '{name}' already, which {_words(condition)}; {advice}"
 

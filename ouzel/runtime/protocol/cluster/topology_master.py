@@ -129,7 +129,7 @@ class TopologyMasterMachine:
         del report.tasks[:]
         self._reports[report.container] = report
         instructions: list[MasterInstruction] = []
-        if self._totals.holds_back:
+        if self._totals.is_holding_back:
             # A loss is told when all spouts have reported behind it, so each is asked to report anew.
             instructions = self._announce(now_ms)
             self._totals.hold_back_until(self.version)

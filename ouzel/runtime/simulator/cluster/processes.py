@@ -196,7 +196,7 @@ class StreamManagerProcess:
         self._master = None
 
     def _tick(self, now: float) -> None:
-        for dial in self.machine.dials():
+        for dial in self.machine.next_dials():
             other = self._cluster.find_stream_manager(dial.container)
             self.hub.dial(dial, None if other is None else other.hub, self._cluster.wire_bytes, now)
         self.hub.carry_out(self.machine.on_tick(now, ()))
