@@ -123,7 +123,7 @@ class Watching:
                 raise
             self._out.print(Text.assemble(clock(), ("  could not be compared: ", "bold red"), str(error)))
             if self._metrics is not None:
-                self._metrics.failed()
+                self._metrics.on_failure()
             return None
         self._failures = 0
         return look

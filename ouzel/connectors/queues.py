@@ -60,7 +60,7 @@ class QueueReader:
     def __init__(self, items: HeldItems, intake: Intake, log: ItemLog | None) -> None:
         self._items, self._intake, self._log = items, intake, log
 
-    def decided(self) -> None:
+    def on_decided(self) -> None:
         """Called when items were acknowledged or given back. Does nothing unless a reader overrides it."""
 
     def acknowledge(self, start: int, end: int) -> int:
@@ -69,14 +69,14 @@ class QueueReader:
             if self._log:
                 self._log.append(self._items.data(start, end))
             again = self._items.acknowledge(start, end)
-        self.decided()
+        self.on_decided()
         return again
 
     def give_back(self, start: int, end: int) -> None:
         """Have these handed out again."""
         with self._intake.lock:
             self._items.give_back(start, end)
-        self.decided()
+        self.on_decided()
 
     def held(self, start: int, end: int) -> int:
         """How many of these are still ours."""

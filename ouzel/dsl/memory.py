@@ -106,7 +106,7 @@ class Memory:
                 return _drop_times(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
             case AskedPairs(below=below):
                 times = [time for time, _ in self._of(below)]
-                return list(zip(times, producer.answered(self._plain(below)), strict=True))
+                return list(zip(times, producer.look_up(self._plain(below)), strict=True))
             case RunningSum(below=below):
                 adder = sampling.adder(producer)
                 last = sampling.totals(adder, self._plain(below))  # no record shows them, and a column has them

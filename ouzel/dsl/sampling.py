@@ -171,7 +171,7 @@ def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | N
     """What a service makes of these pairs, if it answers now."""
     try:
         with in_user_code():
-            return None if pairs is None else producer.answered(pairs)
+            return None if pairs is None else producer.look_up(pairs)
     except NOT_A_FAILURE:
         raise
     except BaseException:

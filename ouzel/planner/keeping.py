@@ -21,7 +21,7 @@ class Windows:
     slide_us: int
     offset_us: int
 
-    def answered(self, ended_us: int) -> int:
+    def answered_before(self, ended_us: int) -> int:
         """The time before which a row lies in no window that ends after `ended_us`."""
         begin = ended_us - self.size_us
         last = begin - (begin - self.offset_us) % self.slide_us
@@ -39,7 +39,7 @@ class Keeps:
     paths: frozenset[Path] = frozenset()
     forever: bool = False
 
-    def answered(self, closed_us: int) -> int:
+    def answered_before(self, closed_us: int) -> int:
         """The time before which all rows lie in windows that are closed by the watermark `closed_us`: nothing of them is kept."""
         return min(_keep_answered(path, closed_us + 1) for path in self.paths)
 
@@ -56,7 +56,7 @@ NOTHING = Keeps()
 def _keep_answered(path: Path, ended_us: int) -> int:
     before = ended_us
     for windows in reversed(path):
-        before = windows.answered(min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us)
+        before = windows.answered_before(min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us)
     return before
 
 

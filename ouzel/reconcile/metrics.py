@@ -97,7 +97,7 @@ class Metrics:
             self._lags[name].labels(*self._labels, source, place).set(value)
         self._lagging = set(told)
 
-    def failed(self) -> None:
+    def on_failure(self) -> None:
         """A round has failed."""
         self._failed.inc()
 

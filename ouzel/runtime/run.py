@@ -112,7 +112,7 @@ def _torn_windows(status: Status, topology: Topology) -> str:
     return f"; windows{whole} may be written in part"
 
 
-def not_at_rest(timeout_s: float) -> TopologyError:
+def make_rest_error(timeout_s: float) -> TopologyError:
     """What to raise when a pause takes too long."""
     return TopologyError(
         f"the topology did not come to rest within {timeout_s:g} s, and runs on; what is on its way waits for a slow or dead task or sink"
@@ -142,7 +142,7 @@ class RowIteration:
         ended = False
         while not ended:
             ended = self._as_handle.wait_for_results()
-            yield from self._rows_that_came()
+            yield from self._take_rows()
         self._check_ended()
 
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
@@ -152,7 +152,7 @@ class RowIteration:
         ended = False
         while not ended:
             ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
-            for row in self._rows_that_came():
+            for row in self._take_rows():
                 yield row
         self._check_ended()
 
@@ -165,7 +165,7 @@ class RowIteration:
         """How the run stands, for a notebook."""
         return f"<pre>{escape(repr(self)[1:-1])}</pre>"
 
-    def _rows_that_came(self) -> Iterator[dict[str, Any]]:
+    def _take_rows(self) -> Iterator[dict[str, Any]]:
         from ouzel.connectors.formats.far_times import python_rows
 
         for frame in self._as_handle.results():

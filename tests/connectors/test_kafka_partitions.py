@@ -80,7 +80,7 @@ def test_where_there_is_no_answer_partitions_stay_known() -> None:
         discovery.look()
         seen.append(discovery.names())
     assert seen == [("a-0",), ("a-0", "a-1"), ("a-0", "a-1")]
-    assert (discovery.appeared("a-0"), discovery.appeared("a-1")) == (False, True)
+    assert (discovery.is_new("a-0"), discovery.is_new("a-1")) == (False, True)
 
 
 @pytest.mark.server

@@ -40,7 +40,7 @@ def test_a_partition_is_away_with_its_leader(told: str, reason: str) -> None:
 def test_when_all_brokers_are_down_all_partitions_are_away_until_statistics_say_otherwise() -> None:
     reachability = Reachability("one:9092")
     assert reachability.away(("bids", 0)) == ""
-    reachability.lost()
+    reachability.on_lost()
     assert reachability.away(("bids", 0)) == "broker one:9092 away"
     reachability.note(statistics())
     assert reachability.away(("bids", 0)) == ""

@@ -61,7 +61,7 @@ class World:
         closed = [self.open[opened].popleft() for _ in range(count)]
         assert all(self.handled[item] > self.closed[item] for item in closed), "closed before it was handled"
         self.closed.update(closed)
-        opened.confirmed(count)
+        opened.on_confirmed(count)
         if opened.may_go:
             self.disconnect(opened)
         return None
@@ -129,14 +129,14 @@ def test_a_host_is_left_alone_for_longer_and_longer() -> None:
     waits = []
     now = 0.0
     for _ in range(5):
-        blacklist.failed("a", "gone", now)
-        blacklist.failed("a", "gone", now)
+        blacklist.on_failure("a", "gone", now)
+        blacklist.on_failure("a", "gone", now)
         waits.append(blacklist.wait_s("a", now))
         now += waits[-1]
     assert waits == [1, 2, 4, 5, 5], "two connections that fail together count once"
     assert blacklist.away(["a"]) == "gone"
     assert blacklist.away(["a", "b"]) == ""
-    blacklist.answered("a")
+    blacklist.on_answer("a")
     assert (blacklist.wait_s("a", now), blacklist.away(["a"])) == (0, "")
 
 

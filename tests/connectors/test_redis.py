@@ -375,11 +375,11 @@ def test_what_comes_twice_is_taken_once_and_what_is_given_back_is_new() -> None:
     pending.acknowledge(0, 2)
     assert list(pending.handled) == [b"2"]
     assert pending.take([StreamEntry(b"2", b"b")]) == 0, "the server does not know yet"
-    pending.acknowledged(1)
+    pending.on_acknowledged(1)
     assert pending.give_out(9) == (2, [StreamEntry(b"3", b"c"), StreamEntry(b"1", b"a")])
     assert not pending.is_empty
     pending.acknowledge(2, 4)
-    pending.acknowledged(2)
+    pending.on_acknowledged(2)
     assert pending.is_empty
 
 

@@ -30,7 +30,7 @@ def last_end(windows: Windows, time: int) -> int | None:
 @given(spans, st.integers(-100, 100), st.integers(-200, 200))
 def test_a_row_is_answered_when_its_last_window_is_closed(windows: Windows, closed: int, time: int) -> None:
     end = last_end(windows, time)
-    answered = time < Keeps(frozenset([(windows,)])).answered(closed)
+    answered = time < Keeps(frozenset([(windows,)])).answered_before(closed)
     if end is not None:
         assert answered == (end - 1 <= closed)
 
@@ -38,7 +38,7 @@ def test_a_row_is_answered_when_its_last_window_is_closed(windows: Windows, clos
 @given(spans, spans, st.integers(-5_000, 5_000), st.integers(-6_000, 6_000))
 def test_a_window_of_windows_keeps_what_went_into_it(first: Windows, second: Windows, closed: int, time: int) -> None:
     scaled = [Windows(w.size_us * 1_000, w.slide_us * 1_000, w.offset_us * 1_000) for w in (first, second)]
-    if time >= Keeps(frozenset([tuple(scaled)])).answered(closed):
+    if time >= Keeps(frozenset([tuple(scaled)])).answered_before(closed):
         return
     inner = last_end(scaled[0], time)
     if inner is not None:

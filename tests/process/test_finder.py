@@ -21,7 +21,7 @@ PATH = leader_path("t")
 
 
 def note(address: str) -> bytes:
-    return MasterNote.mine(MASTERS[1], address).data()
+    return MasterNote.of_this_process(MASTERS[1], address).data()
 
 
 def found_by(home: Path, *, standby: bool) -> MasterFinder:

@@ -42,7 +42,7 @@ class Discovery:
                 self._thread.start()
         return tuple(self._names)
 
-    def appeared(self, name: str) -> bool:
+    def is_new(self, name: str) -> bool:
         """Whether it was not there when the first answer came."""
         return bool(self._first) and name not in self._first
 

@@ -25,7 +25,7 @@ class Reachability:
         self._lost = False
         self._away: dict[tuple[str, int], str] = {}
 
-    def lost(self) -> None:
+    def on_lost(self) -> None:
         """All brokers are down."""
         self._lost = True
 

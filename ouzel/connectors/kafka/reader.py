@@ -96,7 +96,7 @@ class KafkaReader:
             self._source.hold(self._place, True)
             self._held = True
 
-    def reached(self, offset: int) -> None:
+    def on_gap(self, offset: int) -> None:
         """There is nothing before `offset` that has not been handed over: control records leave gaps at the end."""
         self._reached = offset
 

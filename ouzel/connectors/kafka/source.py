@@ -83,7 +83,7 @@ class KafkaSource:
     def _note(self, error: KafkaError) -> None:
         self._failure.note(error)
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
-            self._reachability.lost()
+            self._reachability.on_lost()
 
     def away(self, place: tuple[str, int]) -> str:
         """Why a partition cannot be asked now, or empty."""
@@ -163,7 +163,7 @@ class KafkaSource:
 
         When a task is started again, those that were there before have a place.
         """
-        return self._again or self._discovery.appeared(name)
+        return self._again or self._discovery.is_new(name)
 
     def _end(self, name: str) -> int | None:
         how = self._options.text("end")
@@ -225,7 +225,7 @@ class KafkaSource:
         place = (message.topic(), message.partition())
         if error.code() == KafkaError._PARTITION_EOF:
             if place in self._readers:
-                self._readers[place].reached(message.offset())
+                self._readers[place].on_gap(message.offset())
         elif error.fatal() or error.code() in FINAL:
             raise self._failure.sentence(error, f"{place[0]}[{place[1]}]" if place[0] else "")
         return True

@@ -144,7 +144,7 @@ class Client(Thread):
         """Whether every connection is there."""
         return all(self._connected[host] == self._reading.connections for host in self.share.hosts)
 
-    def decided(self) -> None:
+    def on_decided(self) -> None:
         """It is known of items what becomes of them: have that looked at now."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has just ended
@@ -245,7 +245,7 @@ class Client(Thread):
                 return
             except (OSError, EOFError) as error:
                 reason = f"Kestrel at {host} cannot be read: {_describe(error)}"
-                self.blacklist.failed(host, reason, time.monotonic())
+                self.blacklist.on_failure(host, reason, time.monotonic())
             finally:
                 connection.close()
                 self._used.pop(opened, None)
@@ -286,7 +286,7 @@ class Client(Thread):
         if answer != "END":
             raise ConnectionResetError(f"to a confirmation it says {answer!r}")
         with self.lock:
-            opened.confirmed(count)
+            opened.on_confirmed(count)
 
     async def _monitor(self, connection: KestrelConnection, opened: OpenItems, room: int) -> None:
         """Take in items as they come, until the server says that the time is over."""
@@ -294,7 +294,7 @@ class Client(Thread):
         taken = 0
         while True:
             replies = await connection.replies(MONITOR_S + self._reading.timeout_s)
-            self.blacklist.answered(opened.host)
+            self.blacklist.on_answer(opened.host)
             with self.lock:
                 for reply in replies:
                     if isinstance(reply, bytes):
@@ -310,7 +310,7 @@ class Client(Thread):
         options = ("open",) if self._reading.tracked else ()
         connection.send(get_command(self._reading.queue, f"t={WAIT_MS}", *options))
         (reply, *_) = await connection.replies(WAIT_MS / 1000 + self._reading.timeout_s)
-        self.blacklist.answered(opened.host)
+        self.blacklist.on_answer(opened.host)
         with self.lock:
             if isinstance(reply, bytes):
                 self.ledger.take(opened, reply)

@@ -61,7 +61,7 @@ class OpenItems:
         self._confirming += count
         return count
 
-    def confirmed(self, count: int) -> None:
+    def on_confirmed(self, count: int) -> None:
         """The server has forgotten so many."""
         self._confirming -= count
 
@@ -204,14 +204,14 @@ class Blacklist:
         self._until: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
 
-    def failed(self, host: str, reason: str, now_s: float) -> None:
+    def on_failure(self, host: str, reason: str, now_s: float) -> None:
         """It did not answer, or broke off; several connections that fail together count once."""
         self.reasons[host] = reason
         if now_s >= self._until.get(host, now_s):
             failures = self._failures[host] = self._failures.get(host, 0) + 1
             self._until[host] = now_s + min(self._most_s, self._first_s * 2.0 ** min(failures - 1, 30))
 
-    def answered(self, host: str) -> None:
+    def on_answer(self, host: str) -> None:
         """It is there, and speaks the protocol."""
         for known in (self._failures, self._until, self.reasons):
             known.pop(host, None)

@@ -123,9 +123,9 @@ class KestrelSink:
                 f"Kestrel at {server} refuses an item for queue '{self._queue}' with {refused.pop()!r}"
             )
         if "NOT_STORED" in said:
-            self._blacklist.failed(server, "its queue is full", time.monotonic())
+            self._blacklist.on_failure(server, "its queue is full", time.monotonic())
         elif len(said) == len(items):
-            self._blacklist.answered(server)
+            self._blacklist.on_answer(server)
         return [item for place, item in enumerate(items) if place >= len(said) or said[place] != "STORED"]
 
     def _socket(self, server: str) -> socket.socket:
@@ -135,7 +135,7 @@ class KestrelSink:
         return self._sockets[server]
 
     def _let_go(self, server: str, reason: str) -> None:
-        self._blacklist.failed(server, reason, time.monotonic())
+        self._blacklist.on_failure(server, reason, time.monotonic())
         if server in self._sockets:
             self._sockets.pop(server).close()
 

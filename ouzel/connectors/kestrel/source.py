@@ -124,9 +124,9 @@ class KestrelReader(QueueReader):
         away = self._client.blacklist.away(share.hosts)
         return Unreachable(away) if away else ReadState.WAIT
 
-    def decided(self) -> None:
+    def on_decided(self) -> None:
         """A connection may have waited for that, to confirm items or to give all of its own back."""
-        self._client.decided()
+        self._client.on_decided()
 
     def lag(self) -> int | None:
         """How many items wait at the servers that this task watches, and here."""

@@ -170,7 +170,7 @@ class Consumer:
                 return
             self._client.xack(self._reading.stream, self._reading.group, *handled)
             with self.lock:
-                self._pending.acknowledged(len(handled))
+                self._pending.on_acknowledged(len(handled))
 
     def _look(self) -> None:
         """How much waits, and whether somebody has died."""

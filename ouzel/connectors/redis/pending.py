@@ -72,7 +72,7 @@ class PendingEntries:
         self.handled.extend(self._out.pop(number).number for number in range(start, end) if number in self._out)
         return 0
 
-    def acknowledged(self, count: int) -> None:
+    def on_acknowledged(self, count: int) -> None:
         """The server knows of so many, the oldest."""
         self._known.difference_update(self.handled.popleft() for _ in range(count))
 

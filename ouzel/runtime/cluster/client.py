@@ -33,7 +33,7 @@ from ouzel.runtime.protocol.cluster.starvation import Usage
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.protocol.standstill import Standstill
 from ouzel.runtime.protocol.unheard import Unheard
-from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, make_rest_error
 from ouzel.runtime.wire import wire_pb2
 
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
@@ -157,7 +157,9 @@ class HeronHandle(RowIteration):
     def pause(self, timeout_s: float) -> Status:
         """See run.Handle."""
         try:
-            return self._rest_after("Deactivate", timeout_s, lambda: self._status.state is RunState.PAUSED, not_at_rest)
+            return self._rest_after(
+                "Deactivate", timeout_s, lambda: self._status.state is RunState.PAUSED, make_rest_error
+            )
         except TopologyError:
             self.resume()
             raise
@@ -299,7 +301,7 @@ class HeronHandle(RowIteration):
                 continue
             last = told
             if last.state not in _ENDED:  # the end is told when everything is cleared away
-                self._now_is(last, message.plan)
+                self._on_status(last, message.plan)
                 if self._is_cut_short() or self._reader.failure or self._lets_go:
                     break
         return last
@@ -327,7 +329,7 @@ class HeronHandle(RowIteration):
             self._cut_short = self._stop.look(reached, now_ms())
         return self._cut_short
 
-    def _now_is(self, status: Status, heard: int) -> None:
+    def _on_status(self, status: Status, heard: int) -> None:
         with self._news:
             self._status, self._heard = status, heard
             self._news.notify_all()

@@ -247,10 +247,10 @@ class Server:
         end_children()
         if self._keeper is not None:
             self._keeper.on_ended(self._reason, was_told=self._told_to_end)
-        elif self._job is not None and (self._client_gone or self._client_leaves()):
+        elif self._job is not None and (self._client_gone or self._is_client_leaving()):
             shutil.rmtree(self._job.home, ignore_errors=True)
 
-    def _client_leaves(self) -> bool:
+    def _is_client_leaving(self) -> bool:
         """Whether the client is gone now, or goes without the `kill` that says that it clears away by itself."""
         poller = select.poll()
         poller.register(0, select.POLLIN)

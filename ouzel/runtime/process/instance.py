@@ -23,7 +23,7 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
 from ouzel.runtime.process.offset_writer import Offsets
 from ouzel.runtime.process.pasts import Pasts
-from ouzel.runtime.process.patience import await_state, beating
+from ouzel.runtime.process.patience import await_state, keep_alive
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.reporter import Reporter
 from ouzel.runtime.process.sink_thread import Sink, SinkThread
@@ -451,8 +451,8 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
     beat_s = settings.heartbeat_ms / 2e3
-    state = beating(life, beat_s, lambda: await_state(job))
-    epochs = beating(life, beat_s, lambda: TaskEpochs(job, container, task, state)) if settings.has_epochs else None
+    state = keep_alive(life, beat_s, lambda: await_state(job))
+    epochs = keep_alive(life, beat_s, lambda: TaskEpochs(job, container, task, state)) if settings.has_epochs else None
     pasts = Pasts(job, container, task, state, epochs)
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 

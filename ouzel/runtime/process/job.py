@@ -172,7 +172,7 @@ class RunDescription:
             raise TopologyError(
                 _unsendable(self.topology) or f"the topology cannot be sent to its tasks: {error}"
             ) from error
-        self.sign(in_revision(PROGRAM, self.revision), pickle.dumps((list(path), program)))
+        self.sign(revision_name(PROGRAM, self.revision), pickle.dumps((list(path), program)))
         if outlined:
             self.save_outline()
 
@@ -191,7 +191,7 @@ def notes_name(component: str, index: int) -> str:
     return f"notes-{name}-{index}"
 
 
-def in_revision(name: str, revision: int) -> str:
+def revision_name(name: str, revision: int) -> str:
     """What a file is called that each revision of a topology has for itself: so a description with its number replaces all at once."""
     return f"{name}-{revision}" if revision else name
 
@@ -335,7 +335,7 @@ def load_program(home: Path, revision: int = 0, keys: Path | None = None) -> Top
         TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
     """
     global _loads
-    path, program = pickle.loads(read_signed(home, in_revision(PROGRAM, revision), keys))
+    path, program = pickle.loads(read_signed(home, revision_name(PROGRAM, revision), keys))
     sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
     _loads = True
     try:

@@ -34,7 +34,7 @@ class MasterNote(NamedTuple):
     address: str
 
     @classmethod
-    def mine(cls, name: str, address: str) -> MasterNote:
+    def of_this_process(cls, name: str, address: str) -> MasterNote:
         """That of this process."""
         return cls(name, os.getpid(), start_time(os.getpid()), address)
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 _AGAIN_S = 0.5
 
 
-def beating(life: Life, beat_s: float, work: Callable[[], T]) -> T:
+def keep_alive(life: Life, beat_s: float, work: Callable[[], T]) -> T:
     """What `work` gives, which may wait for long: this process shows life meanwhile."""
     done: list[T] = []
     failed: list[BaseException] = []

@@ -32,7 +32,7 @@ from ouzel.runtime.process.leading import (
     watch_successors,
 )
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.patience import await_state, beating, when_it_answers
+from ouzel.runtime.process.patience import await_state, keep_alive, when_it_answers
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch, Phase
 from ouzel.runtime.protocol.cluster.leadership import Deposed
@@ -250,7 +250,7 @@ def run_topology_master(name: str, job: RunDescription, container: int, incarnat
     beat_s = job.topology.settings.heartbeat_ms / 2e3
     socket = f"{name.removeprefix('topology-')}-{incarnation}.sock"
     address = f"unix:{job.home / socket}"
-    master = beating(life, beat_s, partial(_begin_to_lead, job, MasterNote.mine(name, address)))
+    master = keep_alive(life, beat_s, partial(_begin_to_lead, job, MasterNote.of_this_process(name, address)))
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="master")
     server = grpc.server(pool, interceptors=[Guard(job)])
     add_TopologyMasterServicer_to_server(master, server)

@@ -27,7 +27,7 @@ from ouzel.runtime.observe.counts import add_up_counts
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Event
 from ouzel.runtime.protocol.task import TaskMetrics
-from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, make_rest_error
 from ouzel.runtime.simulator.world import World
 
 END_S = 10.0
@@ -156,7 +156,7 @@ class MemoryHandle(RowIteration):
         self._ask(self._deactivate, timeout_s)
         if not self._rest.wait(timeout_s):
             self.resume()
-            raise not_at_rest(timeout_s)
+            raise make_rest_error(timeout_s)
         return self._ask(self.status, timeout_s)
 
     def resume(self) -> None:

@@ -35,7 +35,7 @@ class TaskSnapshot:
         return all(state.whole for state in self.states)
 
 
-def nothing_kept() -> Snapshot:
+def empty_snapshot() -> Snapshot:
     """In place of the state of an operator that is to begin with nothing."""
     return Snapshot("nothing", KeyGroups(), 0, 1, True, {})
 

@@ -168,7 +168,7 @@ class PartitionProgress:
             return ReadState.WAIT
         whole, self._part = self._part, None
         if whole is None or whole.end != cut.end or count(whole) != cut.rows:
-            raise unlike(cut, whole)
+            raise make_unlike_error(cut, whole)
         self.cuts.popleft()
         return replace(whole, start=cut.start, end=cut.end)
 
@@ -189,7 +189,7 @@ def check_weights(batch: ReadBatch, partition: str, changelog: bool) -> None:
         raise ConnectorError(f"{partition}: rows {given}, and the connector's row says that they {row}")
 
 
-def unlike(cut: BatchBoundaries, found: ReadBatch | None) -> ConnectorError:
+def make_unlike_error(cut: BatchBoundaries, found: ReadBatch | None) -> ConnectorError:
     """The source broke its promise that what is read again is the same."""
     now = f"{count(found)} up to {found.end}" if found else "none, for the partition ends before"
     return ConnectorError(
@@ -315,7 +315,7 @@ class Partitions:
     @property
     def answered_us(self) -> int | None:
         """The time before which rows lie in windows that a run before has answered; None if there was none."""
-        return self.keeps.answered(self.past.closed_us) if self.past.closed_us > BEGINNING_OF_TIME else None
+        return self.keeps.answered_before(self.past.closed_us) if self.past.closed_us > BEGINNING_OF_TIME else None
 
     def _open(self, partition: Partition) -> PartitionProgress:
         name = partition.id

@@ -135,7 +135,7 @@ def place_to_keep(marks: StatelessPrefix, acked: int, read: int, keeps: Keeps, c
     if closed_us == END_OF_TIME:
         return Committed(acked, ENDED)
     if closed_us > BEGINNING_OF_TIME:
-        marks.on_answered(keeps.answered(closed_us))
+        marks.on_answered(keeps.answered_before(closed_us))
     if marks.offset is None:
         return None
     return Committed(marks.offset, json.dumps({"windows": str(keeps), "closed_us": closed_us, "read": read}))

@@ -13,7 +13,7 @@ from ouzel.errors import OuzelError
 from ouzel.interrupts import AwaitedThread
 from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import RowIteration, RunState, Status, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
 from ouzel.spark.streaming.checkpoint import checkpoint_of
@@ -128,7 +128,7 @@ class StructuredHandle(RowIteration):
             time.sleep(POLL_S)
         if not rests:
             self._gate.open()
-            raise not_at_rest(timeout_s)
+            raise make_rest_error(timeout_s)
         self._state = RunState.PAUSED if self._state is RunState.RUNNING else self._state
         return self.status()
 

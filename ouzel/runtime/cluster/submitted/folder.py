@@ -26,9 +26,9 @@ from ouzel.runtime.process.job import (
     RunDescription,
     check_room,
     create_key,
-    in_revision,
     load_description,
     read_signed,
+    revision_name,
 )
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.epochs import Generation
@@ -100,12 +100,12 @@ class TopologyFolder:
         Raises:
             TopologyError: it is gone, or not what was submitted.
         """
-        return cast(About, pickle.loads(read_signed(self.submitted, in_revision(_ABOUT, self._revision))))
+        return cast(About, pickle.loads(read_signed(self.submitted, revision_name(_ABOUT, self._revision))))
 
     def tables(self) -> list[dict[str, Any]]:
         """The tables whose connectors are imported before processes are forked."""
         return cast(
-            list[dict[str, Any]], json.loads((self.submitted / in_revision(_TABLES, self._revision)).read_text())
+            list[dict[str, Any]], json.loads((self.submitted / revision_name(_TABLES, self._revision)).read_text())
         )
 
     @property
@@ -121,9 +121,9 @@ class TopologyFolder:
         """
         kept = replace(job, home=self.submitted)
         kept.save(path, outlined=False)
-        kept.sign(in_revision(_ABOUT, job.revision), pickle.dumps(about))
-        (self.submitted / in_revision(_TABLES, job.revision)).write_text(json.dumps(tables))
-        shutil.copy2(self.submitted / in_revision(PROGRAM, job.revision), self.run(job.id))
+        kept.sign(revision_name(_ABOUT, job.revision), pickle.dumps(about))
+        (self.submitted / revision_name(_TABLES, job.revision)).write_text(json.dumps(tables))
+        shutil.copy2(self.submitted / revision_name(PROGRAM, job.revision), self.run(job.id))
 
     def begin_revision(self, job: RunDescription) -> None:
         """Have the run, and any other after it, be of this revision, which is kept, from its next start on.
@@ -140,7 +140,7 @@ class TopologyFolder:
         """Remove the files of all other revisions."""
         for home in (self.submitted, *self.runs.glob("*")):
             for name in (PROGRAM, _ABOUT, _TABLES):
-                wanted = {in_revision(name, revision) for revision in kept}
+                wanted = {revision_name(name, revision) for revision in kept}
                 for path in [home / name, *home.glob(f"{name}-*")]:
                     if path.name not in wanted:
                         path.unlink(missing_ok=True)
@@ -161,7 +161,7 @@ class TopologyFolder:
         home = self.run(run)
         home.mkdir(mode=0o700, parents=True)
         job = load_description(self.submitted)
-        for file in (KEY, in_revision(PROGRAM, job.revision)):
+        for file in (KEY, revision_name(PROGRAM, job.revision)):
             shutil.copy2(self.submitted / file, home / file)
         results = self.results_of(start) if self.about().shape else None
         LocalState(home / "state").put(_revision_path(run), str(job.revision).encode())

@@ -26,7 +26,7 @@ from ouzel.runtime.cluster.local import check_start, claim_checkpoints, describe
 from ouzel.runtime.cluster.submitted.attached import wait_for_processes
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.process.job import PROGRAM, RunDescription, in_revision
+from ouzel.runtime.process.job import PROGRAM, RunDescription, revision_name
 from ouzel.runtime.protocol.cluster.submitted import (
     Condition,
     RefuseCommand,
@@ -197,7 +197,7 @@ def find_variables(folder: TopologyFolder, settings: Settings, revision: int = 0
         QueryError: one of them stood in the query itself, and in the environment of this process alone.
     """
     variables = {
-        name.decode() for name in _VARIABLE.findall((folder.submitted / in_revision(PROGRAM, revision)).read_bytes())
+        name.decode() for name in _VARIABLE.findall((folder.submitted / revision_name(PROGRAM, revision)).read_bytes())
     }
     if any(name.startswith(SECRETS) for name in variables):
         raise QueryError(

@@ -14,7 +14,7 @@ from pathlib import Path
 from ouzel.errors import StateError, TopologyError
 from ouzel.planner.topology import Topology
 from ouzel.runtime.checkpoints.savepoint import Savepoint
-from ouzel.runtime.process.job import KEY, PROGRAM, create_key, in_revision, load_program, read_signed, write_signed
+from ouzel.runtime.process.job import KEY, PROGRAM, create_key, load_program, read_signed, revision_name, write_signed
 
 
 def write_program(folder: Path, run: Path, revision: int, home: Path) -> None:
@@ -25,7 +25,7 @@ def write_program(folder: Path, run: Path, revision: int, home: Path) -> None:
         OSError: there is no room.
     """
     _make_key(home)
-    write_signed(folder, PROGRAM, read_signed(run, in_revision(PROGRAM, revision)), home)
+    write_signed(folder, PROGRAM, read_signed(run, revision_name(PROGRAM, revision)), home)
 
 
 def read_program(savepoint: Savepoint, home: Path) -> Topology:

@@ -15,7 +15,7 @@ from ouzel.runtime.operators.buffers import Ints, Mask, numbers, valid_rows
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.keyed.groups import row_weights
 from ouzel.runtime.operators.rowwise.rows import refuse_rows, us_of
-from ouzel.runtime.operators.rowwise.windows import timeless, with_window
+from ouzel.runtime.operators.rowwise.windows import describe_missing_time, with_window
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_rows
@@ -69,7 +69,7 @@ class SessionAssignment(Operator):
         """Keep the rows that are in time; with `changes`, what they change."""
         missing = valid_rows(frame[self._node.column])
         if missing is not None:
-            refuse_rows(self, frame, ~missing, *timeless(self._node))
+            refuse_rows(self, frame, ~missing, *describe_missing_time(self._node))
             frame = frame.filter(missing)
         if not frame.height:
             return None

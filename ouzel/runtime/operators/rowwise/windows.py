@@ -13,7 +13,7 @@ from ouzel.runtime.operators.rowwise.rows import refuse_rows, us_of, weight_of
 from ouzel.runtime.state.positions import take_rows
 
 
-def timeless(node: AssignWindow | AssignSession) -> tuple[str, str]:
+def describe_missing_time(node: AssignWindow | AssignSession) -> tuple[str, str]:
     """Why a row without a time is refused, and the line of the window with what to write instead."""
     reason = f"its time {node.column} is NULL, so it belongs to no window"
     if node.call is None:
@@ -36,7 +36,7 @@ class WindowAssignment(Operator):
         column = frame[self._node.column]
         valid = valid_rows(column)
         if valid is not None:
-            refuse_rows(self, frame, ~valid, *timeless(self._node))
+            refuse_rows(self, frame, ~valid, *describe_missing_time(self._node))
             frame = frame.filter(valid)
             column = frame[self._node.column]
         if not frame.height:
