@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ouzel.compiler.plan import EmitRule, Node, RowWise, SameColumns, SinkMode, Unary
+from ouzel.compiler.plan import EmitRule, Node, RowWise, SameColumns, SinkMode, Unary, needed_columns
+from ouzel.compiler.plan.base import Step
 from ouzel.compiler.plan.tables import NodeTable, Refused, node_classes
 from ouzel.compiler.types import BIGINT, INT, VARCHAR
 from ouzel.errors import NotSupported, PlanError
@@ -26,6 +27,15 @@ from tests.law.cases import CASES, Case, compiled
 from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count
 
 TABLES: tuple[NodeTable[Any], ...] = (OPERATORS, BATCH, STREAMING, WORDING, ROLES)
+LEAVES_NOTHING_OUT = {
+    "its columns are those of its input": {"Filter", "Gather", "PartialTopN", "Sink", "Watermark"},
+    "its columns are those of its inputs": {"AsofJoin", "IntervalJoin", "Join", "SideJoin", "Union"},
+    "it compares rows, or shows them, whole": {"LateRows", "SetOperation"},
+    "its columns are few, and made together": {"AssignSession", "AssignWindow", "Unnest"},
+    "it is made when columns have been left out": {"FinalAggregate", "PartialAggregate"},
+    "a service answers with whole pairs": {"Served"},
+}
+"""Nodes that take the answer of `Step`, and why that is theirs: what they read is all that can be left out."""
 PLAN, SPARK_STREAMS = "ouzel.compiler.plan.", "ouzel.spark.lowering.streaming_nodes"
 
 
@@ -68,10 +78,14 @@ def test_a_node_that_leaves_a_question_open_cannot_be_made(trait: str) -> None:
 
 
 def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
-    """Not `prune`: who does not answer leaves no column out, which is right for every node whose `needs` is."""
     asked = {"needs", "passes", "identity", "label", "waits"}
     for family in (Unary, RowWise, SameColumns):
         assert asked <= family.__abstractmethods__
+
+
+def test_each_node_says_what_it_leaves_out() -> None:
+    silent = {kind.__name__ for kind in node_classes() if kind.__module__.startswith(PLAN) and kind.prune is Step.prune}
+    assert silent == set().union(*LEAVES_NOTHING_OUT.values())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -80,15 +94,31 @@ def test_what_a_node_says_holds_together(case: Case) -> None:
         names, below = set(node.schema.names), [set(upstream.schema.names) for upstream in node.inputs]
         for traits in (node.needs(frozenset()), node.distribution, node.waits, node.accepts):
             assert len(traits) == len(node.inputs)
-        for wanted in ({name} for name in names):
-            assert all(needed <= known for needed, known in zip(node.needs(frozenset(wanted)), below, strict=True))
-            assert wanted <= set(node.prune(frozenset(wanted), node.inputs).schema.names)
+        for wanted in map(frozenset[str], zip(names)):
+            assert all(needed <= known for needed, known in zip(node.needs(wanted), below, strict=True))
+            check_pruned(node, wanted)
         assert all(name in names and inner in below[number] for name, (number, inner) in node.origins.items())
         assert all(key <= names for key in node.unique_keys)
         assert all(set(spread.keys) <= known for spread, known in zip(node.distribution, below, strict=True))
         assert node.time_column is None or node.time_column in names
         assert node.with_inputs(node.inputs) == node
         assert node.column_ids.keys() == names
+
+
+def check_pruned(node: Node, wanted: frozenset[str]) -> None:
+    """See that the node gives this of inputs that have what it says it needs, and nothing else."""
+    pairs = zip(node.inputs, needed_columns(node, wanted), strict=True)
+    made = node.prune(wanted, tuple(select(upstream, *_in_order(upstream, needed)) for upstream, needed in pairs))
+    assert all(made.schema[name].type == node.schema[name].type for name in wanted)
+    below = [set(upstream.schema.names) for upstream in made.inputs]
+    needs = needed_columns(made, frozenset(made.schema.names))
+    assert all(needed <= known for needed, known in zip(needs, below, strict=True))
+    assert made.stable_id
+
+
+def _in_order(node: Node, names: frozenset[str]) -> list[str]:
+    """These columns of the node; a frame has at least one."""
+    return [name for name in node.schema.names if name in names] or list(node.schema.names[:1])
 
 
 def test_ids_are_the_same_for_ever() -> None:

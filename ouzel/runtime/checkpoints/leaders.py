@@ -55,7 +55,7 @@ class Leaders:
         if newest > leadership:
             raise Deposed(leadership, newest)
 
-    def counts(self, epoch: int, leadership: int) -> bool:
+    def is_counted(self, epoch: int, leadership: int) -> bool:
         """Whether an epoch that this leadership has completed counts.
 
         Raises:

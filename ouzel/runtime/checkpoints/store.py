@@ -176,7 +176,7 @@ class CheckpointStore:
                 completed by a topology master when another led already.
         """
         manifest = self._read_manifest(epoch)
-        if not self._leaders.counts(epoch, manifest.leadership):
+        if not self._leaders.is_counted(epoch, manifest.leadership):
             raise StateError(f"epoch {epoch} was completed by a topology master when another one led already")
         return manifest
 
@@ -314,7 +314,7 @@ class CheckpointStore:
     def _is_void(self, epoch: int) -> bool:
         """Whether an epoch was completed too late to count."""
         with contextlib.suppress(StateError):
-            return not self._leaders.counts(epoch, self._read_manifest(epoch).leadership)
+            return not self._leaders.is_counted(epoch, self._read_manifest(epoch).leadership)
         return False
 
     def _newest_present(self, keep: int) -> list[Manifest]:

@@ -1,0 +1,67 @@
+"""What the runtime's functions and methods are called: events `on_…`, questions `is_…` or `has_…`, everything else a verb.
+
+A participle (`restored`) does not say whether something happens, has happened or is asked for. Properties may have one: they are values.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.source import ROOT, listed, nodes, package, short
+
+PARTICIPLE = re.compile(
+    "[a-z]+[^e]ed|begun|broken|brought|built|came|chosen|dealt|done|drawn|found|given|gone|grown|heard|held|hidden|kept|known|left|lost|"
+    "made|meant|met|paid|said|seen|sent|shown|slept|spent|stood|taken|thought|told|took|torn|went|written"
+)
+VALUES = ("property", "cached_property", "setter")
+VERBS = ("contains", "exists", "has")
+"""Questions as Python's own libraries ask them."""
+
+ALLOWED = {
+    "ouzel/runtime/simulator/cluster/cluster.py: acts",
+    "ouzel/runtime/simulator/cluster/simulation.py: _prepared",
+    "ouzel/runtime/simulator/cluster/wires.py: takes",
+    "ouzel/runtime/simulator/host.py: asked",
+}
+"""Those that are still to be renamed; may only shrink."""
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    """Those that are called as functions."""
+    for node in nodes(path):
+        if isinstance(node, ast.FunctionDef) and not any(
+            ast.unparse(one).endswith(VALUES) for one in node.decorator_list
+        ):
+            yield node
+
+
+def is_wrong(function: ast.FunctionDef) -> bool:
+    """Whether its name is one participle, or of one that answers yes or no one verb in the third person."""
+    word = function.name.strip("_")
+    asks = function.returns is not None and ast.unparse(function.returns) == "bool"
+    return bool(PARTICIPLE.fullmatch(word)) or (asks and word.endswith("s") and word not in VERBS)
+
+
+def test_functions_of_the_runtime_are_events_questions_or_actions() -> None:
+    files = [path for path in package() if path.is_relative_to(ROOT / "ouzel/runtime")]
+    found = {f"{short(path)}: {one.name}" for path in files for one in functions(path) if is_wrong(one)}
+    new = sorted(found - ALLOWED)
+    assert not new, listed(["name an event on_…, a question is_… or has_…, an action with a verb:", *new])
+    assert found == ALLOWED, listed(["these are renamed; leave them out of ALLOWED:", *sorted(ALLOWED - found)])
+
+
+def test_what_is_wrong_is_found(tmp_path: Path) -> None:
+    (tmp_path / "names.py").write_text(
+        "def restored(self): ...\n"
+        "def _told(self): ...\n"
+        "def holds(self, name) -> bool: ...\n"
+        "def feed(self): ...\n"
+        "def results(self) -> list[int]: ...\n"
+        "def on_restored(self): ...\n"
+        "@property\n"
+        "def paused(self): ...\n"
+    )
+    assert [one.name for one in functions(tmp_path / "names.py") if is_wrong(one)] == ["restored", "_told", "holds"]
