@@ -42,7 +42,7 @@ def is_wrong(function: ast.FunctionDef) -> bool:
     """Whether its name is one participle, or of one that answers yes or no one verb in the third person."""
     word = function.name.strip("_")
     asks = function.returns is not None and ast.unparse(function.returns) == "bool"
-    return bool(PARTICIPLE.fullmatch(word)) or (asks and word.endswith("s") and word not in VERBS)
+    return bool(PARTICIPLE.fullmatch(word)) or (asks and bool(re.fullmatch("[a-z]+s", word)) and word not in VERBS)
 
 
 def test_functions_of_the_runtime_are_events_questions_or_actions() -> None:

@@ -18,7 +18,7 @@ from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.task_file import TaskHeader
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot, key_groups_of
-from ouzel.runtime.state.task_snapshot import TaskSnapshot, empty_snapshot, hand_on
+from ouzel.runtime.state.task_snapshot import TaskSnapshot, empty_snapshot, transfer
 
 
 class KeptTasks(Protocol):
@@ -101,6 +101,6 @@ def place_states(snapshot: TaskSnapshot, places: Sequence[int]) -> TaskSnapshot:
             f"'{snapshot.component}' was kept with the state of {len(snapshot.states)} operators, and number {max(places) + 1} is to go on"
         )
     states: tuple[Snapshot, ...] = tuple(
-        empty_snapshot() if place == EMPTY else hand_on(snapshot.states[place]) for place in places
+        empty_snapshot() if place == EMPTY else transfer(snapshot.states[place]) for place in places
     )
     return replace(snapshot, states=states)

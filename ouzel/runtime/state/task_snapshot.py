@@ -44,6 +44,6 @@ HANDED_ON = ""
 """In place of an operator's name: an update of the topology says who goes on from its state (see StateContext.adopt)."""
 
 
-def hand_on(snapshot: Snapshot) -> Snapshot:
+def transfer(snapshot: Snapshot) -> Snapshot:
     """State that another operator goes on from, which means the same and may have other names."""
     return replace(snapshot, operator=HANDED_ON)
