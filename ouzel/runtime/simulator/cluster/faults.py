@@ -24,6 +24,7 @@ class FaultKind(Enum):
     TORN = "a file of the epochs is torn"
     SINK_STALLS = "what it writes to stands still"
     PAUSED = "a client pauses the topology"
+    CLOCK_SET_BACK = "the wall clock is set back"
     LAGS = "it asks a server of the state manager that lags"
     UPDATED = "a client updates the topology"
     COMMAND_DIES = "the command that updates it dies"
@@ -32,9 +33,16 @@ class FaultKind(Enum):
 OF_UPDATES = (FaultKind.UPDATED, FaultKind.COMMAND_DIES)
 """Kinds that come only where there are updates to draw from."""
 
-_DRAWN_APART = (FaultKind.LAGS, *OF_UPDATES)
+_DRAWN_APART = (FaultKind.CLOCK_SET_BACK, FaultKind.LAGS, *OF_UPDATES)
 
-ANYWHERE = (FaultKind.STATE_AWAY, FaultKind.DISK_FULL, FaultKind.TORN, FaultKind.PAUSED, *OF_UPDATES)
+ANYWHERE = (
+    FaultKind.STATE_AWAY,
+    FaultKind.DISK_FULL,
+    FaultKind.TORN,
+    FaultKind.PAUSED,
+    FaultKind.CLOCK_SET_BACK,
+    *OF_UPDATES,
+)
 """Kinds that befall no process."""
 
 OFTEN = (*(kind for kind in FaultKind if kind not in _DRAWN_APART), *5 * (FaultKind.KILL,), *2 * (FaultKind.HANG,))
@@ -60,7 +68,7 @@ class ClusterFault:
         kind: what.
         at_ms: when, or soon after: as soon as the leader is in `phase`, if that is given.
         key: which process it befalls.
-        lasts_ms: for how long.
+        lasts_ms: for how long, or by how much.
         most: so many bytes that were on a connection that is cut still arrive.
         step: it happens as soon as an update is in this step, if that is given.
         update: which of the cluster's updates it is.
@@ -79,7 +87,8 @@ class ClusterFault:
 
     def __str__(self) -> str:
         what = self.kind.value if self.kind in ANYWHERE else f"{self.key[0]}/{self.key[1]}: {self.kind.value}"
-        lasts = f" for {self.lasts_ms:g} ms" if self.lasts_ms else ""
+        how = "by" if self.kind is FaultKind.CLOCK_SET_BACK else "for"
+        lasts = f" {how} {self.lasts_ms:g} ms" if self.lasts_ms else ""
         if self.kind is FaultKind.UPDATED:
             lasts = f" ({self.update}){', which fails' if self.fails else ''}"
         during = "".join(f", {part.value}" for part in (self.phase, self.step) if part is not None)
@@ -110,6 +119,8 @@ class ClusterFault:
                 cluster.disk.tears += 1
             case FaultKind.PAUSED:
                 cluster.pause(self.lasts_ms)
+            case FaultKind.CLOCK_SET_BACK:
+                cluster.wall_zero_us -= int(1e3 * self.lasts_ms)
             case FaultKind.LAGS:
                 cluster.mislead(self.key, self.lasts_ms)
             case FaultKind.UPDATED:
@@ -145,6 +156,9 @@ def draw_faults(
         faults += _draw_update(random, cluster)
     if cluster.has_standby and random.random() < _DEPOSED:
         faults += _draw_deposed(random, cluster)
+    if random.random() < _SET_BACK:
+        at_ms = 1_000.0 + 1_500.0 * random.random()
+        faults.append(ClusterFault(FaultKind.CLOCK_SET_BACK, at_ms, lasts_ms=random.choice([1_000.0, 3_600_000.0])))
     return sorted(faults, key=lambda fault: fault.at_ms)
 
 
@@ -192,5 +206,5 @@ def _draw_deposed(random: Random, cluster: Cluster) -> list[ClusterFault]:
     ]
 
 
-_FAILS, _DEPOSED = 0.15, 0.3
-"""So often an update is taken back, and a topology master deposed, where there is a standby."""
+_FAILS, _DEPOSED, _SET_BACK = 0.15, 0.3, 0.1
+"""So often an update is taken back; a topology master deposed, where there is a standby; the clock set back."""
