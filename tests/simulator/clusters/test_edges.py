@@ -7,14 +7,19 @@ import pytest
 from ouzel.runtime.process.epoch_keeper import EpochKeeper
 from ouzel.runtime.protocol.cluster.epochs import Generation, Phase
 from ouzel.runtime.simulator.cluster.faults import ClusterFault, FaultKind
-from tests.simulator.clusters.questions import run_seed
+from tests.simulator.clusters.questions import plan_of, run_seed, shape_of
 
 HOUR_MS = 3_600_000.0
-CHANGES, WINDOWS, PUBLISHED = 16, 6, 3
+CHANGES, WINDOWS, PUBLISHED = 37, 64, 40
 """Seeds of such questions."""
 
-TASKS = ("instance-1", "instance-2", "instance-3", "instance-4")
-DEATHS = [ClusterFault(FaultKind.KILL, 1_150.0 + 80 * number, key=(1, task)) for number, task in enumerate(TASKS)]
+
+def deaths_of(seed: int) -> list[ClusterFault]:
+    """All tasks die, one after the other."""
+    _, packing = plan_of(shape_of(seed))
+    keys = [(container.id, f"instance-{task.id}") for container in packing.containers for task in container.tasks]
+    return [ClusterFault(FaultKind.KILL, 1_150.0 + 80 * number, key=key) for number, key in enumerate(keys)]
+
 
 _take_over = EpochKeeper.take_over
 
@@ -28,7 +33,7 @@ def test_epochs_go_on_over_every_width_of_a_number(before: int, monkeypatch: pyt
         return generation, max(kept, before)
 
     monkeypatch.setattr(EpochKeeper, "take_over", take_over)
-    run = run_seed(CHANGES, DEATHS)
+    run = run_seed(CHANGES, deaths_of(CHANGES))
     assert run.epoch > before + 2, "there were no epochs beyond the edge"
     assert run.generation > 0, "nobody went back to one of them"
 
@@ -41,12 +46,12 @@ def test_a_clock_that_is_set_back_changes_nothing(seed: int, phase: Phase) -> No
     masters = [
         ClusterFault(FaultKind.KILL, 1_300.0, key=(0, name)) for name in ("topology-master", "topology-master-2")
     ]
-    run_seed(seed, [*set_back, *masters, *DEATHS])
+    run_seed(seed, [*set_back, *masters, *deaths_of(seed)])
 
 
 def test_a_fault_strikes_once_however_often_its_epoch_is_tried() -> None:
     """Else a task that dies while an epoch is written dies again each time that it is written: heron PR 3004."""
-    fault = ClusterFault(FaultKind.KILL, 1_000.0, Phase.WRITING, key=(1, "instance-1"))
+    fault = ClusterFault(FaultKind.KILL, 1_000.0, Phase.WRITING, key=(2, "instance-2"))
     run = run_seed(CHANGES, [fault])
     assert run.generation <= 1
     assert run.epoch > 0
