@@ -99,6 +99,7 @@ def _prepared(
         try:
             yield cluster, random
         finally:
+            cluster.kill_command()
             cluster.close()
 
 

@@ -73,13 +73,13 @@ class Command:
         self.cluster = cluster
         self.state = StateConnection(cluster.state, self._turn)
         self.step: UpdateStep | None = None
-        self._wakes_at = 0.0
+        self._wakes_at, self._is_dead = 0.0, False
         self._work = Coroutine(lambda: work(self))
 
     @property
     def has_ended(self) -> bool:
         """Whether it is done, or dead."""
-        return self._work.has_ended
+        return self._is_dead or self._work.has_ended
 
     @property
     def store(self) -> SimulatedStore:
@@ -93,6 +93,7 @@ class Command:
 
     def die(self) -> None:
         """It is killed where it is."""
+        self._is_dead = True
         self._work.kill()
         self.state.close()
 
