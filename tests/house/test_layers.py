@@ -45,9 +45,10 @@ MADE_OF_EACH_OTHER = {
     ("ouzel.compiler.expressions", "ouzel.compiler.functions.registry"),
     ("ouzel.compiler.plan.base", "ouzel.compiler.plan.aggregates"),
     ("ouzel.runtime.simulator.cluster.processes", "ouzel.runtime.simulator.cluster.cluster"),
+    ("ouzel.runtime.simulator.cluster.updating", "ouzel.runtime.simulator.cluster.cluster"),
 }
 """Imports for type checkers alone: a call may hold its function, and a function looks at expressions; a node names the GROUP BY whose
-result it gives, and a GROUP BY is a node; a process asks its cluster."""
+result it gives, and a GROUP BY is a node; a process, or a command, asks its cluster."""
 
 NAMED = re.compile(r"(ouzel(?:\.\w+)+)(?::\w*)?")
 """A string that names a module, or something in one: what is imported by it when it is needed."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, cast
+
+import pytest
 
 from ouzel.planner.settings import Settings
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.topology_master import TopologyMaster, make_machine
 from ouzel.runtime.protocol.cluster.epochs import RESULT_ROWS_MAX, Generation
 from ouzel.runtime.protocol.cluster.placement import Placement
-from ouzel.runtime.protocol.cluster.topology_master import TopologyMasterMachine
+from ouzel.runtime.protocol.cluster.topology_master import ClientRequest, TopologyMasterMachine
 from ouzel.runtime.wire.wire_pb2 import ContainerReport, PlanRequest, TaskReport
 from tests.process.topologies import numbers, packed
 
@@ -86,3 +89,19 @@ def test_the_machine_of_a_run_knows_who_takes_its_rows_and_that_nobody_goes_on_f
     assert machine.plan.epoch == 1, "whoever takes the rows keeps them until the next epoch"
     assert not job.leaves_epochs
     assert replace(job, detached=True).leaves_epochs
+
+
+def test_plans_of_a_later_leader_are_later_though_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = numbers(tmp_path)
+    job = RunDescription("run", tmp_path, tmp_path, topology, packed(topology, 2))
+    former = make_machine(job, b"", Generation(), 0, 1)
+    former.on_request(ClientRequest.DEACTIVATE, 0.0)
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    later = make_machine(job, b"", Generation(), 0, 2)
+    assert later.version > former.version, "who waits for a plan would take the former leader's for it"
+    later.on_request(ClientRequest.DEACTIVATE, 0.0)
+    assert later.plan.pause > former.plan.pause, (
+        "a sink that rests in the former pause would count as resting in the later one"
+    )

@@ -53,6 +53,9 @@ ENDED = 3
 
 STATUS_FILE = "status"
 _REPEAT_PLAN_S = 1.0
+_PLANS_BITS = 32
+"""A leadership has fewer plans than 2 to the power of this."""
+
 _THREADS = 256
 _FAREWELL_S = 0.5
 
@@ -273,10 +276,13 @@ def run_topology_master(name: str, job: RunDescription, container: int, incarnat
 def make_machine(
     job: RunDescription, asked: bytes, generation: Generation, kept: int, leadership: int
 ) -> TopologyMasterMachine:
-    """The machine of a run, which goes on from what those before it have stored."""
+    """The machine of a run, which goes on from what those before it have stored.
+
+    Its plans have later versions than those of earlier leaderships, and so have its pauses: what a clock shows may be set back.
+    """
     returning = frozenset(task.id for task in job.topology.tasks() if task.component == job.returning)
     return TopologyMasterMachine(
-        job.placement, time.time_ns(), asked, generation, kept, leadership, job.leaves_epochs, returning
+        job.placement, leadership << _PLANS_BITS, asked, generation, kept, leadership, job.leaves_epochs, returning
     )
 
 

@@ -6,7 +6,6 @@ Everything is drawn from one seed, so a failure is replayed exactly (TigerBeetle
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,6 +27,7 @@ from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flu
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
 from ouzel.runtime.simulator.host import TICK_MS, DeadlyNote, Host, OnItsWay, TaskPast
+from ouzel.runtime.simulator.links import Links, take_arrived
 from ouzel.runtime.simulator.results import DeliverResult, SimulatedResults
 from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.runtime.tasks.found import FoundInMemory
@@ -57,7 +57,7 @@ class World:
         self.random = Random(seed)
         self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
         self._shell = Shell(wall_zero_us=lambda: self.wall_zero_us, monotonic_ms=monotonic_ms)
-        self.links: dict[tuple[int, int], deque[OnItsWay]] = {}
+        self.links = Links()
         self.frames: dict[int, pl.DataFrame] = {}
         self.results = SimulatedResults(deliver or self.frames.__setitem__)
         self.events: list[Event] = []
@@ -258,12 +258,9 @@ class World:
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:
         """Drop what is on the links (from, to) that match; how many messages that were."""
-        lost = 0
-        for (source, destination), messages in self.links.items():
-            if matches(source, destination):
-                lost += len(messages)
-                messages.clear()
-                self.hosts[destination].due_ms = None
+        lost, destinations = self.links.lose(matches)
+        for destination in destinations:
+            self.hosts[destination].due_ms = None
         return lost
 
     def reconnect(self, tasks: Sequence[int]) -> None:
@@ -338,7 +335,7 @@ class World:
         current = past.generation == self.generation
         if self.pause and current:
             machine.deactivate(self.pause, self.now_ms)
-        arriving = [messages for (_, destination), messages in self.links.items() if destination == task.id]
+        arriving = self.links.leading_to(task.id)
         takes_in = self.pause if self.epochs.taking and current and not self.epochs.has(task.id) else 0
         host = Host(task, machine, past, self.now_ms + TICK_MS, arriving=arriving, takes_in=takes_in)
         if machine.writer is not None and self._staged is not None:
@@ -415,15 +412,7 @@ class World:
         self._resume_all()
 
     def _deliver(self, host: Host) -> bool:
-        taken: list[OnItsWay] = []
-        arriving = [waiting for waiting in host.arriving if waiting and waiting[0].due_ms <= self.now_ms]
-        if len(arriving) > 1:
-            self.random.shuffle(arriving)
-        for waiting in arriving:
-            for _ in range(self.random.randint(0 if taken else 1, len(waiting))):
-                if waiting[0].due_ms > self.now_ms:
-                    break
-                taken.append(waiting.popleft())
+        taken = take_arrived(host.arriving, self.now_ms, self.random)
         messages = [one.message for one in taken if self._is_heard(one, host)]
         if messages:
             host.asked(self.now_ms, had_something=True)
@@ -463,12 +452,13 @@ class World:
         self._carry_out(host.task.id, host.machine.tick(self.now_ms))
         return True
 
-    def _link(self, source: int, destination: int) -> deque[OnItsWay]:
-        link = self.links.get((source, destination))
-        if link is None:
-            link = self.links[source, destination] = deque()
-            self.hosts[destination].arriving.append(link)
-        return link
+    def _put(self, source: int, sent: OnItsWay) -> None:
+        destination = self.hosts[sent.message.destination]
+        link, is_new = self.links.find(source, destination.task.id)
+        if is_new:
+            destination.arriving.append(link)
+        link.append(sent)
+        destination.due_ms = None
 
     def _carry_out(self, task: int, instructions: Sequence[Instruction]) -> None:
         self.hosts[task].due_ms = None
@@ -476,9 +466,7 @@ class World:
             match instruction:
                 case Send(message):
                     due_ms = self.now_ms + self.random.random() * self.delay_ms
-                    sent = OnItsWay(due_ms, message, self.hosts[task].past.generation)
-                    self._link(task, message.destination).append(sent)
-                    self.hosts[message.destination].due_ms = None
+                    self._put(task, OnItsWay(due_ms, message, self.hosts[task].past.generation))
                 case Commit():
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
                     self.hosts[task].commits.append((due_ms, instruction))

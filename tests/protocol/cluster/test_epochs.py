@@ -272,3 +272,20 @@ def test_a_snapshot_for_a_topology_master_before_this_one_gives_up_the_epoch_and
     say(machine, 1, 2, 3, taken=2, taken_by=2)
     assert machine.on_tick(3_010, True, 10)
     assert (machine.phase, machine.number) == (Phase.WRITING, 2)
+
+
+def test_what_a_process_said_that_has_died_is_not_taken_for_its_successor_s() -> None:
+    """Its report was on its way, or a metrics manager that stood still sends it again."""
+    machine = begun(epochs())
+    late = TaskReport(task=3, incarnation=0, generation=machine.generation, taken=1, saved=files(1))
+    say(machine, 3, incarnation=1)
+    machine.on_report(late)
+    say(machine, 1, 2, taken=1, saved=files(1))
+    assert not machine.on_tick(1_010, True, 8)
+    assert machine.phase is Phase.DRAINING, "the successor has taken no snapshot"
+    say(machine, 3, incarnation=1, taken=1)
+    assert machine.on_tick(1_020, True, 8)
+    late.needs_restore = True
+    machine.on_report(late)
+    assert machine.phase is Phase.WRITING, "whom it has cost its state is not there any more"
+    assert machine.to_do is None, "nor is what that one has written the successor's"

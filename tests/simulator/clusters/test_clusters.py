@@ -15,6 +15,10 @@ FOUND = {10: "a task that had died was read after the one after it, and took its
 """Seeds that failed once, and what was wrong."""
 
 
+UPDATED, TAKEN_BACK = 16, 19
+"""Seeds in which the topology is updated, and in which an update is taken back."""
+
+
 @pytest.mark.parametrize("seed", sorted({*QUICK, *FOUND}))
 def test_the_answer_is_exact(seed: int) -> None:
     assert (told := tell_failure(seed)) == "", told
@@ -25,13 +29,27 @@ def test_the_answer_is_exact_in_longer_runs(seed: int) -> None:
     assert (told := tell_failure(seed)) == "", told
 
 
+def test_topologies_are_updated_and_updates_are_taken_back() -> None:
+    assert run_seed(UPDATED).revision == 1
+    taken_back = run_seed(TAKEN_BACK)
+    assert taken_back.revision == 0
+    assert taken_back.generation > 1, "nothing of the new revision had begun"
+
+
 def test_a_seed_gives_the_same_run_again() -> None:
     first, second = run_seed(4), run_seed(4)
     assert (first.steps, first.generation, first.epoch) == (second.steps, second.generation, second.epoch)
     assert [frame.rows() for frame in first.frames] == [frame.rows() for frame in second.frames]
 
 
-def test_of_the_faults_those_are_left_without_which_it_does_not_fail() -> None:
-    faults = [ClusterFault(FaultKind.KILL, at_ms) for at_ms in (1.0, 2.0, 3.0, 4.0)]
-    needed = {faults[1], faults[3]}
-    assert drop_needless(faults, lambda fewer: needed <= set(fewer)) == [faults[1], faults[3]]
+@pytest.mark.parametrize("needed", [(), (1,), (1, 3), (0, 1, 2, 3, 4)], ids=str)
+def test_of_the_faults_those_are_left_without_which_it_does_not_fail(needed: tuple[int, ...]) -> None:
+    faults = [ClusterFault(FaultKind.KILL, float(number)) for number in range(5)]
+    wanted = [faults[number] for number in needed]
+    assert drop_needless(faults, lambda fewer: {*wanted} <= {*fewer}) == wanted
+
+
+def test_a_fault_that_is_needed_only_beside_another_goes_with_it() -> None:
+    first, second, third = (ClusterFault(FaultKind.KILL, float(number)) for number in range(3))
+    failing = ({first, second, third}, {second, third}, {third})  # not without the second while the first is there
+    assert drop_needless([first, second, third], lambda fewer: {*fewer} in failing) == [third]

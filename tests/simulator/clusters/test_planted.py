@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from ouzel.runtime.process.sink_thread import SinkOrder
-from ouzel.runtime.protocol.ledger import Ledger
-from ouzel.runtime.protocol.messages import Flush
-from ouzel.runtime.simulator.cluster.ports import SimulatedSink
+from tests.simulator.clusters.planted import PLANTED, Plant
 from tests.simulator.clusters.questions import why_it_fails
 
-SEEDS_MAX = 300
-
-PUT = SimulatedSink.put
-
-
-def say_that_it_is_flushed(sink: SimulatedSink, order: SinkOrder) -> None:
-    """A sink acks as soon as it is asked to, before it has written."""
-    if isinstance(order, Flush):
-        sink._direct._flushed.append(order.number)
-    else:
-        PUT(sink, order)
-
-
-PLANTED: dict[str, tuple[type, str, Callable[..., object]]] = {
-    "a frame that comes again is handled again": (Ledger, "recall", lambda ledger, frame: None),
-    "a sink acks before it has written": (SimulatedSink, "put", say_that_it_is_flushed),
-}
-"""What, where and how."""
+SEEDS_MAX = 2_000
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("planted", PLANTED)
-def test_it_is_found(planted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, name, how = PLANTED[planted]
-    monkeypatch.setattr(owner, name, how)
-    assert any(why_it_fails(seed) for seed in range(SEEDS_MAX)), f"in {SEEDS_MAX} seeds"
+@pytest.mark.parametrize(("plant", "found"), PLANTED.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_it_is_found(plant: Plant, found: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert any(why_it_fails(seed) for seed in (found, *range(SEEDS_MAX))), f"in {SEEDS_MAX} seeds"

@@ -15,11 +15,10 @@ from typing import Any, cast
 
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
-from ouzel.errors import StateError
 from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
-from ouzel.runtime.process.epochs import read_generation, write_generation
+from ouzel.runtime.cluster.submitted.revisions import go_back, has_begun, note_begun
 from ouzel.runtime.process.job import (
     KEY,
     PROGRAM,
@@ -31,11 +30,9 @@ from ouzel.runtime.process.job import (
     revision_name,
 )
 from ouzel.runtime.process.process_table import ProcessTable
-from ouzel.runtime.protocol.cluster.epochs import Generation
-from ouzel.runtime.protocol.cluster.processes import ProcessEntry
+from ouzel.runtime.protocol.cluster.processes import begin_anew
 
 _ABOUT, _TABLES = "about", "tables"
-_NO_PROCESS, _NEVER = 0, -1
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ class TopologyFolder:
         for file in (KEY, revision_name(PROGRAM, job.revision)):
             shutil.copy2(self.submitted / file, home / file)
         results = self.results_of(start) if self.about().shape else None
-        LocalState(home / "state").put(_revision_path(run), str(job.revision).encode())
+        note_begun(LocalState(home / "state"), run, job.revision)
         return self._describe(replace(job, id=run, results=results))
 
     def continue_run(self, run: str, *, stays_paused: bool) -> RunDescription:
@@ -178,7 +175,7 @@ class TopologyFolder:
         home = self.run(run)
         job = load_description(home)
         state = LocalState(home / "state")
-        if job.revision != int(state.get(_revision_path(run)) or 0):
+        if not has_begun(state, job):
             self._go_back(job, state)
         if not stays_paused:
             state.delete(f"/executionstate/{run}")
@@ -190,24 +187,16 @@ class TopologyFolder:
     def _go_back(self, job: RunDescription, state: LocalState) -> None:
         """Have the first start of a revision go on from the newest epoch: what tasks have noted since is of tasks that are no more.
 
-        Epochs of a later revision, which did not come to run, are removed. If this ends half-way, it is done again at the next start.
+        If this ends half-way, it is done again at the next start.
         """
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
-        store = CheckpointStore(self.find_checkpoints(job.id))
-        epoch, problems = store.newest(revision=job.revision)
-        if epoch is None:
-            raise StateError(
-                f"no epoch can be read that topology '{job.topology.name}' could go on from: {'; '.join(problems)}"
-            )
-        store.remove_later(job.revision)
-        before = read_generation(state, job.id)
-        write_generation(state, job.id, Generation(before.number + 1, epoch.epoch))
+        go_back(job, state, CheckpointStore(self.find_checkpoints(job.id)))
         for journal in self.run(job.id).glob("container-*/cuts-*"):
             journal.unlink()
         if (submitted := load_description(self.submitted)).revision != job.revision:
             replace(job, home=submitted.home, results=None).save_outline()
-        state.put(_revision_path(job.id), str(job.revision).encode())
+        note_begun(state, job.id, job.revision)
 
     def pause(self, run: str) -> None:
         """Have a run begin paused."""
@@ -262,11 +251,6 @@ class TopologyFolder:
                 link.unlink()
 
 
-def _revision_path(run: str) -> str:
-    """Where the state manager of a run has the revision that its tasks have begun."""
-    return f"/revisions/{run}"
-
-
 def make_link(home: Path) -> Path:
     """A new short path in the temporary directory for a job directory, whose own path may be too long for sockets.
 
@@ -291,13 +275,7 @@ def _forget_processes(home: Path, job: RunDescription) -> None:
     tables = {container: ProcessTable(home / f"container-{container}") for container in job.containers}
     for table in tables.values():
         table.read()
-    newest = max((entry.incarnation for table in tables.values() for entry in table.entries.values()), default=0)
+    begin_anew(tables, {container: [f"instance-{task.id}" for task in job.tasks_in(container)] for container in tables})
     for container, table in tables.items():
-        tasks = [f"instance-{task.id}" for task in job.tasks_in(container)]
-        known = {name: entry.incarnation for name, entry in table.entries.items() if not name.startswith("instance-")}
-        known |= {name: table.entries[name].incarnation if name in table.entries else newest for name in tasks}
-        table.entries = {name: ProcessEntry(_NO_PROCESS, _NEVER, incarnation) for name, incarnation in known.items()}
-        table.begins = {name: incarnation + 1 for name, incarnation in known.items()}
-        table.executors, table.failed, table.deaths = 0, "", []
         (home / f"container-{container}").mkdir(mode=0o700, exist_ok=True)
         table.write()

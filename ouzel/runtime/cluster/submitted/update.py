@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
 
 from ouzel.errors import OuzelError, SubmissionError, TopologyError
 from ouzel.planner.epochs import check_epochs
@@ -30,6 +29,7 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.cluster.submitted.verbs import check_last_epoch, end_processes, stop_processes
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.protocol.cluster.submitted import Condition, RefuseCommand, Submitted, Verb, find_missing_secrets
+from ouzel.runtime.protocol.cluster.updating import UpdateMachine, UpdateOutcome, UpdateStep
 from ouzel.runtime.run import RunState, Status
 
 START_S = 60.0
@@ -125,7 +125,8 @@ class _Update:
     def __init__(self, registry: Registry, record: Submitted, folder: TopologyFolder, job: RunDescription) -> None:
         self._registry, self._record, self._folder, self._job = registry, record, folder, job
         self._name, self._next = record.name, job
-        self._variables = record.variables
+        self._variables = self._former_variables = record.variables
+        self._condition = record.condition
 
     def prepare(self, following: Next) -> None:
         """Write what it is to be. Nothing has changed when this fails.
@@ -174,38 +175,78 @@ class _Update:
         return tuple((name, known.get(former, former) if former else name + fresh) for name, former in noted.items())
 
     def carry_out(self) -> Submitted:
-        """Stop it, replace what it is, and start it."""
+        """Stop it, replace what it is, and start it.
+
+        Raises:
+            OuzelError: it is not updated; says how it stands now.
+        """
         store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
         kept = max(store.epochs(), default=0)
         self._record = self._registry.put(self._record, is_updating=True)
+        machine, cause = UpdateMachine(), None
         status = self._stop()
-        try:
-            check_last_epoch(status, max(store.epochs(), default=0), kept)
-            self._folder.begin_revision(self._next)
-            record = start_again(self._registry, replace(self._record, variables=self._variables))
-            self._await_tasks(record)
-        except (OuzelError, OSError) as error:
-            self._fall_back(error)
+        machine.on_stopped(self._condition, _why_not_kept(store, kept, status))
+        while (step := machine.to_do) is not None:
+            try:
+                self._do(step)
+            except (OuzelError, OSError) as error:
+                cause = cause or error
+                machine.on_failed(str(error))
+            else:
+                machine.on_done()
+        if machine.outcome is UpdateOutcome.UPDATED:
+            return self._settle()
+        raise self._refusal(machine) from cause
+
+    def _do(self, step: UpdateStep) -> None:
+        match step:
+            case UpdateStep.REPLACE:
+                self._folder.begin_revision(self._next)
+            case UpdateStep.START:
+                self._record = start_again(self._registry, replace(self._record, variables=self._variables))
+            case UpdateStep.AWAIT:
+                self._await_tasks(self._record)
+            case UpdateStep.END:
+                end_processes(self._registry, self._registry.find(self._name) or self._record)
+            case UpdateStep.RESTORE:
+                self._folder.begin_revision(self._job)
+            case UpdateStep.START_FORMER:
+                self._start_as_it_was()
+            case UpdateStep.STOP:
+                raise AssertionError("it is stopped once, before all other steps")
+
+    def _settle(self) -> Submitted:
+        """It is updated: what only the former revision needs goes."""
         self._folder.forget_revisions(self._next.revision)
         if self._next.results != self._job.results:
-            self._folder.forget_results_before(record.starts)
-        return record
+            self._folder.forget_results_before(self._record.starts)
+        return self._record
+
+    def _refusal(self, machine: UpdateMachine) -> OuzelError:
+        if machine.outcome is UpdateOutcome.REFUSED:
+            self._registry.put(self._record, is_updating=False)
+            told = f": {self._record.reason}" if self._record.reason else ""
+            return SubmissionError(
+                f"topology '{self._name}' has {self._condition.value} before it could be updated{told}"
+            )
+        if machine.outcome is UpdateOutcome.DOWN:
+            return TopologyError(
+                f"topology '{self._name}' is not updated: {machine.why}; and it could not be started again as it was: {machine.why_down}; "
+                f"when that is mended, bring it back with `ouzel start {self._name}`"
+            )
+        return TopologyError(f"topology '{self._name}' is not updated, and goes on as it was: {machine.why}")
 
     def _stop(self) -> Status:
         """Bring it to its end, and have it count as interrupted until it is started.
 
         Raises:
-            SubmissionError: its processes do not end, or it has ended otherwise.
+            OuzelError: its processes do not end, or it cannot be stopped.
         """
         status = stop_processes(self._registry, self._record)
         self._record = self._registry.find(self._name) or self._record
-        match self._record.condition:
-            case Condition.STOPPED:
-                self._record = self._registry.put(self._record, condition=Condition.RUNNING)
-            case Condition.FINISHED | Condition.FAILED as condition:
-                self._registry.put(self._record, is_updating=False)
-                why = f": {self._record.reason}" if self._record.reason else ""
-                raise SubmissionError(f"topology '{self._name}' has {condition.value} before it could be updated{why}")
+        self._condition = self._record.condition
+        if self._condition is Condition.STOPPED:
+            self._record = self._registry.put(self._record, condition=Condition.RUNNING)
         return status
 
     def _await_tasks(self, record: Submitted) -> None:
@@ -222,28 +263,20 @@ class _Update:
         if status.state in (RunState.FAILED, RunState.STOPPED):
             raise TopologyError(status.reason)
 
-    def _fall_back(self, error: Exception) -> NoReturn:
-        """Start it as it was, whatever has become of it.
-
-        Raises:
-            TopologyError: it cannot be started so either.
-        """
-        try:
-            end_processes(self._registry, self._registry.find(self._name) or self._record)
-            self._folder.begin_revision(self._job)
-            self._start_as_it_was()
-        except (OuzelError, OSError) as other:
-            raise TopologyError(
-                f"topology '{self._name}' is not updated: {error}; and it could not be started again as it was: {other}; "
-                f"when that is mended, bring it back with `ouzel start {self._name}`"
-            ) from error
-        raise TopologyError(f"topology '{self._name}' is not updated, and goes on as it was: {error}") from error
-
     def _start_as_it_was(self) -> None:
         present = self._registry.find(self._name) or self._record
-        start_again(self._registry, replace(present, variables=self._record.variables))
+        start_again(self._registry, replace(present, variables=self._former_variables))
         self._forget_next()
 
     def _forget_next(self) -> None:
         with contextlib.suppress(OuzelError, OSError):
             self._folder.forget_revisions(self._job.revision)
+
+
+def _why_not_kept(store: CheckpointStore, before: int, status: Status) -> str:
+    """Why a topology kept no epoch as it came to its end; empty if it did."""
+    try:
+        check_last_epoch(status, max(store.epochs(), default=0), before)
+    except (TopologyError, OSError) as error:
+        return str(error)
+    return ""

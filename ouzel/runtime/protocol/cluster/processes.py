@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 DEATHS_TOLD = 20
+
+_NO_PROCESS, _NEVER = 0, -1
 
 
 class ProcessEntry(NamedTuple):
@@ -45,3 +48,19 @@ class Processes:
         """How often processes of the container, its executor among them, were started again."""
         deaths = (max(0, entry.incarnation - self.begins.get(name, 0)) for name, entry in self.entries.items())
         return sum(deaths) + max(0, self.executors - 1)
+
+
+def begin_anew(tables: Mapping[int, Processes], tasks: Mapping[int, Collection[str]]) -> None:
+    """Note, in the table of each container, that none of its processes lives; `tasks` are those that are to be there, by container.
+
+    Tasks that an update has added count as started before, for their components were: what they read and write is there already.
+    """
+    newest = max((entry.incarnation for table in tables.values() for entry in table.entries.values()), default=0)
+    for container, table in tables.items():
+        known = {name: entry.incarnation for name, entry in table.entries.items() if not name.startswith("instance-")}
+        known |= {
+            name: table.entries[name].incarnation if name in table.entries else newest for name in tasks[container]
+        }
+        table.entries = {name: ProcessEntry(_NO_PROCESS, _NEVER, incarnation) for name, incarnation in known.items()}
+        table.begins = {name: incarnation + 1 for name, incarnation in known.items()}
+        table.executors, table.failed, table.deaths = 0, "", []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -21,9 +22,11 @@ from ouzel.runtime.protocol.cluster.epochs import Phase
 from ouzel.runtime.protocol.cluster.executor import ExecutorMachine
 from ouzel.runtime.protocol.cluster.leadership import Deposed
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
-from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
+from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes, begin_anew
+from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.cluster.supervision import Kill, Start
 from ouzel.runtime.protocol.cluster.topology_master import ClientRequest
+from ouzel.runtime.protocol.cluster.updating import UpdateStep
 from ouzel.runtime.run import RunState
 from ouzel.runtime.simulator.cluster.disk import EpochDisk
 from ouzel.runtime.simulator.cluster.processes import (
@@ -34,6 +37,7 @@ from ouzel.runtime.simulator.cluster.processes import (
     TaskProcess,
 )
 from ouzel.runtime.simulator.cluster.state_manager import StateTree
+from ouzel.runtime.simulator.cluster.updating import ClusterUpdate, Command, start_what_was_left, update_topology
 from ouzel.runtime.simulator.results import SimulatedResults
 from ouzel.runtime.simulator.world import WALL_ZERO_US
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
@@ -41,6 +45,9 @@ from ouzel.runtime.wire import wire_pb2
 
 Key = tuple[int, str]
 """Container and name of a process."""
+
+LEADER: Key = (0, "leader")
+"""Whichever topology master leads."""
 
 _LOOK_AFTER_MS = 50.0
 
@@ -54,9 +61,12 @@ class Cluster:
         lost_calls: how often a call to the topology master is thought to have failed.
         interleaves: how often a topology master loses its turn between two steps of what it does.
         wire_bytes: so much a connection holds.
+        latency_ms: up to so long after each read of a connection the next comes.
         share: how often a process that acts has its turn.
         alive: the processes that run, and `hung` until when those do nothing that hang.
         errors: what no process may raise.
+        updates: what faults may make of the topology.
+        command: the last that changed it, or started it again.
     """
 
     def __init__(self, topology: Topology, packing: PackingPlan, folder: Path, seed: int) -> None:
@@ -66,7 +76,7 @@ class Cluster:
         )
         self.now_ms, self.wall_zero_us = 1_000.0, WALL_ZERO_US
         self.delay_ms, self.commit_ms, self.lost_calls, self.interleaves = 10.0, 10.0, 0.02, 0.2
-        self.wire_bytes, self.share = 1 << 20, 0.9
+        self.wire_bytes, self.share, self.latency_ms = 1 << 20, 0.9, 0.0
         self.state, self.disk = StateTree(), EpochDisk()
         self.frames: list[pl.DataFrame] = []
         self.results = SimulatedResults(lambda _, frame: self.frames.append(frame))
@@ -81,12 +91,14 @@ class Cluster:
         self._later: deque[tuple[float, Callable[[], object]]] = deque()
         self._look_after_at, self._resumes_at_ms = 0.0, math.inf
         self._away_until_ms = {"state": 0.0, "disk": 0.0}
+        self._lags_until_ms: dict[Key, float] = {}
         self._tables = {container: Processes() for container in self.job.containers}
         self._executors: dict[int, ExecutorMachine] = {}
         self._ended: TopologyMaster | None = None
-        for container in self.job.containers:
-            self.job.container(container).mkdir(parents=True, exist_ok=True)
-            self._start_executor(container)
+        self.updates: Sequence[ClusterUpdate] = ()
+        self.command: Command | None = None
+        self._is_down = False
+        self._begin()
 
     # What processes ask
 
@@ -117,13 +129,24 @@ class Cluster:
             else None
         )
 
-    def find_leader(self, known: MasterProcess | None) -> MasterProcess | None:
-        """Who leads as the state manager says; who was known to, while that is away."""
+    def find_leader(self, known: MasterProcess | None, asks: Key | None = None) -> MasterProcess | None:
+        """Who leads as the state manager says; who was known to, while that is away; who led before, if the server that is asked lags."""
         if self.state.is_away:
             return known if known is not None and known.is_alive else None
+        if asks is not None and self._lags_until_ms.get(asks, 0.0) > self.now_ms and (former := self._find_former()):
+            return former
         led = self.state.led.get(leader_path(self.job.id))
         found = None if led is None else self.masters.get(int(led.data))
         return found if found is not None and found.is_alive and found.master is not None else None
+
+    def _find_former(self) -> MasterProcess | None:
+        """Who led before the one that leads, if it does not know that yet."""
+        led = [one for one in self.masters.values() if one.is_alive and one.master is not None]
+        return min(led, key=lambda one: one.leadership) if len(led) > 1 else None
+
+    def draw_latency(self) -> float:
+        """So long nothing is read of a connection that was read."""
+        return self.random.random() * self.latency_ms if self.latency_ms else 0.0
 
     def table_of(self, container: int) -> Processes:
         """The processes of a container."""
@@ -161,22 +184,30 @@ class Cluster:
         self.later(lambda: self.alive.get(key) is process and self.kill(key))
 
     def hang(self, key: Key, for_ms: float) -> bool:
-        """A process does nothing for so long, and shows no life. False if it is not there."""
+        """A process, or whoever leads, does nothing for so long, and shows no life. False if it is not there."""
+        leader = self.find_leader(None) if key == LEADER else None
+        key = key if leader is None else leader.key
         if key not in self.alive:
             return False
         self.hung.setdefault(key, (self.now_ms, self.now_ms + for_ms))
         return True
 
+    def mislead(self, key: Key, for_ms: float) -> None:
+        """A process asks a server of the state manager that lags behind the others, for so long."""
+        self._lags_until_ms[key] = self.now_ms + for_ms
+
     def ask(self, request: ClientRequest) -> bool:
         """A client asks something; whether it was answered."""
+        return self._ask(request) is not None
+
+    def _ask(self, request: ClientRequest) -> wire_pb2.PlanReply | None:
         leader = self.find_leader(None)
         if leader is None or leader.master is None or not self.acts(leader.key):
-            return False
+            return None
         try:
-            leader.master.answer(request)
+            return leader.master.answer(request)
         except Deposed:
-            return False
-        return True
+            return None
 
     def pause(self, for_ms: float) -> None:
         """A client has the topology come to rest, and go on again, as soon as he is answered."""
@@ -187,12 +218,87 @@ class Cluster:
         """The state manager does not answer, or the disk has no room, for so long."""
         self._away_until_ms[what] = max(self._away_until_ms[what], self.now_ms + for_ms)
 
+    # What commands do
+
+    def update(self, number: int, fails_after_ms: float | None = None) -> None:
+        """A client has the topology go on as another one, of `updates`; if it `fails_after_ms`, some task of that cannot begin."""
+        if self.command is None or self.command.has_ended:
+            self.command = Command(self, partial(update_topology, self.updates[number], fails_after_ms))
+
+    def kill_command(self) -> None:
+        """The command that changes the topology dies; if it does not run then, somebody starts it later."""
+        if self.command is not None:
+            self.command.die()
+
+    @property
+    def update_step(self) -> UpdateStep | None:
+        """What a command that updates the topology does now."""
+        return None if self.command is None or self.command.has_ended else self.command.step
+
+    @property
+    def said_at_end(self) -> wire_pb2.TopologyStatus | None:
+        """How the topology has ended; None while it runs."""
+        return None if self._ended is None else self._ended.status()
+
+    def look(self) -> int | None:
+        """A client asks that all tasks say how they stand; the plan that each answers, None if he was not answered."""
+        reply = self._ask(ClientRequest.LOOK)
+        return None if reply is None else reply.version
+
+    @property
+    def heard_of(self) -> int:
+        """The plan that all tasks have answered, as far as topology masters know."""
+        return max(
+            (one.master.status().plan for one in self.masters.values() if one.is_alive and one.master), default=0
+        )
+
+    def end_processes(self, *, is_down: bool) -> None:
+        """End all of them; if it `is_down`, it is started again, by this command or by another."""
+        self.close()
+        self.hung.clear()
+        self._exits.clear()
+        self._executors.clear()
+        self._is_down = is_down
+
+    def replace(self, job: RunDescription) -> None:
+        """The run is of this description from its next start on."""
+        self.job = job
+
+    def forget_journals(self) -> None:
+        """What sources have noted of a former revision goes."""
+        self._journals.clear()
+
+    def start(self) -> None:
+        """Start the topology that is down."""
+        known = {container: self._tables.get(container, Processes()) for container in self.job.containers}
+        begin_anew(known, {number: [f"instance-{task.id}" for task in self.job.tasks_in(number)] for number in known})
+        self._tables.update(known)
+        self._ended, self._is_down = None, False
+        self._begin()
+
+    def _begin(self) -> None:
+        for container in self.job.containers:
+            self.job.container(container).mkdir(parents=True, exist_ok=True)
+            self._start_executor(container)
+
+    def _go_on_with_commands(self) -> None:
+        """A command has its turn; a topology that none cares for is started."""
+        if self.command is None:
+            return
+        if not self.command.has_ended:
+            self.command.go_on()
+        elif self._is_down or (self._ended is not None and self._ended.status().state == Condition.STOPPED.value):
+            self.end_processes(is_down=True)
+            self.command = Command(self, start_what_was_left)
+
     # How it goes on
 
     @property
     def keys(self) -> list[Key]:
         """Of all processes that there are to be, executors among them."""
-        return [(container, name) for container in self._tables for name in ("executor", *self._names_in(container))]
+        return [
+            (container, name) for container in self.job.containers for name in ("executor", *self._names_in(container))
+        ]
 
     @property
     def phase(self) -> Phase:
@@ -202,8 +308,13 @@ class Cluster:
 
     @property
     def ended(self) -> wire_pb2.TopologyStatus | None:
-        """How the topology has ended; None while it goes on."""
-        return None if self._ended is None else self._ended.status()
+        """How the topology has ended for good; None while it goes on, or a command may start it again."""
+        is_changed = self.command is not None and not self.command.has_ended
+        said = self.said_at_end
+        is_over = (
+            said is not None and not self._is_down and not (self.command and said.state == Condition.STOPPED.value)
+        )
+        return said if is_over and not is_changed else None
 
     def step(self) -> None:
         """Time passes, and each process that acts has its turn, or misses it."""
@@ -216,7 +327,8 @@ class Cluster:
             del self.hung[key]
         while self._later and self._later[0][0] <= self.now_ms:
             self._later.popleft()[1]()
-        if self.now_ms >= self._look_after_at:
+        self._go_on_with_commands()
+        if not self._is_down and self.now_ms >= self._look_after_at:
             self._look_after_at = self.now_ms + _LOOK_AFTER_MS
             self._supervise()
         for key in self.random.sample(list(self.alive), len(self.alive)):
@@ -261,7 +373,7 @@ class Cluster:
         return ("stream-manager", "metrics-manager", *(f"instance-{task.id}" for task in self.job.tasks_in(container)))
 
     def _supervise(self) -> None:
-        for container in self._tables:
+        for container in self.job.containers:
             if container not in self._executors:
                 self._start_executor(container)
             self._look_after(container, self._executors[container])

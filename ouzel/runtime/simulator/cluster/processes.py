@@ -166,7 +166,7 @@ class StreamManagerProcess:
         self._cluster, self._container, self._incarnation = cluster, container, incarnation
         self.pid = cluster.next_pid()
         self.machine = StreamManagerMachine(cluster.job.placement, container, self.pid, TOKEN, cluster.random.randbytes)
-        self.hub = SimulatedHub(self.machine, cluster.random)
+        self.hub = SimulatedHub(self.machine, cluster.random, cluster.draw_latency)
         self._member = Member(container, self.pid, "host", 0, "")
         self._found: MasterProcess | None = None
         self._master: MasterProcess | None = None
@@ -221,7 +221,7 @@ class StreamManagerProcess:
         if self._master is not None and not self._master.is_alive:
             self._master = None
         if self._found is None or not self._found.is_alive or self._cluster.random.random() < _MOVED:
-            self._found = self._cluster.find_leader(self._found)
+            self._found = self._cluster.find_leader(self._found, (self._container, "stream-manager"))
         found = self._found
         if (
             found is not self._master
@@ -290,6 +290,8 @@ class MasterProcess:
 
     def step(self) -> None:
         now = self._cluster.now_ms
+        if now - self.beat_ms > _LEADS_MS:  # it stood still, and goes on in the midst of its wait for the next look
+            self._look_at = now + self._cluster.random.random() * _LEADS_MS
         self.beat_ms = now
         if self.master is not None and now >= self._look_at:
             self._look_at = now + _LEADS_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator.cluster.cluster import Cluster, has_finished, with_small_limits
 from ouzel.runtime.simulator.cluster.faults import OFTEN, ClusterFault, FaultKind, draw_faults
+from ouzel.runtime.simulator.cluster.updating import ClusterUpdate
 from ouzel.runtime.wire import wire_pb2
 
 STEPS_MAX = 20_000
@@ -34,6 +35,7 @@ class ClusterRun:
         faults: what went wrong.
         steps: how often all processes had a turn.
         generation: how often all went back; `epoch` is the newest that was kept.
+        revision: how often it was updated.
     """
 
     frames: list[pl.DataFrame]
@@ -42,6 +44,7 @@ class ClusterRun:
     steps: int
     generation: int
     epoch: int
+    revision: int
 
 
 def simulate_cluster(
@@ -51,29 +54,36 @@ def simulate_cluster(
     faults: Sequence[ClusterFault] | None = None,
     most: int = 4,
     kinds: tuple[FaultKind, ...] = OFTEN,
+    updates: Sequence[ClusterUpdate] = (),
 ) -> ClusterRun:
     """Run a topology to its end, with settings, order and, if none are given, faults drawn from the seed.
+
+    If there are `updates`, one of them is drawn, too.
 
     Raises:
         TopologyError: it failed, or did not come to its end, or a process raised what none may raise.
     """
-    with _prepared(topology, packing, seed) as (cluster, random):
+    with _prepared(topology, packing, seed, updates) as (cluster, random):
         chosen = draw_faults(random, cluster, most, kinds) if faults is None else faults
         steps = _run(cluster, chosen)
         status = cluster.ended
         assert status is not None
         plan = cluster.last_plan
-    return ClusterRun(cluster.frames, status, chosen, steps, plan.generation, plan.kept)
+    return ClusterRun(cluster.frames, status, chosen, steps, plan.generation, plan.kept, cluster.job.revision)
 
 
-def faults_from(topology: Topology, packing: PackingPlan, seed: int, most: int = 4) -> list[ClusterFault]:
+def faults_from(
+    topology: Topology, packing: PackingPlan, seed: int, most: int = 4, updates: Sequence[ClusterUpdate] = ()
+) -> list[ClusterFault]:
     """The faults that are drawn for a seed."""
-    with _prepared(topology, packing, seed) as (cluster, random):
+    with _prepared(topology, packing, seed, updates) as (cluster, random):
         return draw_faults(random, cluster, most)
 
 
 @contextmanager
-def _prepared(topology: Topology, packing: PackingPlan, seed: int) -> Iterator[tuple[Cluster, Random]]:
+def _prepared(
+    topology: Topology, packing: PackingPlan, seed: int, updates: Sequence[ClusterUpdate]
+) -> Iterator[tuple[Cluster, Random]]:
     """A cluster in which nothing has happened yet, and what its faults are drawn from."""
     random = Random(seed)
     topology = with_small_limits(topology, random)
@@ -83,9 +93,13 @@ def _prepared(topology: Topology, packing: PackingPlan, seed: int) -> Iterator[t
         cluster.delay_ms, cluster.commit_ms = random.choice([1.0, 20.0, 100.0]), random.choice([1.0, 50.0, 1_000.0])
         cluster.interleaves, cluster.share = random.choice([0.0, 0.2, 0.6]), random.choice([0.3, 0.6, 0.9])
         cluster.wire_bytes = random.choice([5_000, 1 << 20])
+        cluster.latency_ms = Random(f"latency {seed}").choice([0.0, 0.0, 20.0, 100.0])
+        if updates:
+            cluster.updates, cluster.job = updates, replace(cluster.job, detached=True)
         try:
             yield cluster, random
         finally:
+            cluster.kill_command()
             cluster.close()
 
 
@@ -108,10 +122,19 @@ def _run(cluster: Cluster, faults: Sequence[ClusterFault]) -> int:
 def drop_needless(
     faults: Sequence[ClusterFault], fails: Callable[[Sequence[ClusterFault]], bool]
 ) -> list[ClusterFault]:
-    """The faults without those, dropped one by one, without which it still fails."""
+    """The fewest faults with which it still fails, as far as dropping them finds that: without any one of those left it does not.
+
+    Half of them are tried first, then single ones, again and again until none can be dropped (Zeller's ddmin, without complements).
+    """
     left = list(faults)
-    for fault in faults:
-        fewer = [one for one in left if one is not fault]
-        if fails(fewer):
-            left = fewer
+    size = (len(left) + 1) // 2
+    while left and size:
+        before = len(left)
+        for first in range(0, before, size):
+            fewer = left[:first] + left[first + size :]
+            if fails(fewer):
+                left = fewer
+                break
+        if len(left) == before:
+            size //= 2
     return left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, cast
 
@@ -102,8 +102,10 @@ class WireEnd:
 class SimulatedHub:
     """All connections of one stream manager, as `process.hub.Hub` has them on sockets."""
 
-    def __init__(self, machine: StreamManagerMachine, random: Random) -> None:
-        self.machine, self._random = machine, random
+    def __init__(
+        self, machine: StreamManagerMachine, random: Random, draw_latency: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        self.machine, self._random, self._draw_latency = machine, random, draw_latency
         self.ends: dict[Session, WireEnd] = {}
         self.received_bytes = 0
 
@@ -135,6 +137,7 @@ class SimulatedHub:
         for end in ends:
             if end.session in self.ends:
                 self._read(end, now_ms)
+                end.incoming.slow_until_ms = max(end.incoming.slow_until_ms, now_ms + self._draw_latency())
         return bool(ends)
 
     def write(self, now_ms: float, busy: bool) -> None:
