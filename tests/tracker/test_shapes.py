@@ -9,11 +9,13 @@ from bs4 import BeautifulSoup
 
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
 from ouzel.runtime.protocol.cluster.submitted import Condition
-from ouzel.tracker import pages, plans, states, views
-from ouzel.tracker.drawing import draw_components
-from ouzel.tracker.history import EXECUTE_COUNT, History
-from ouzel.tracker.results import ResultTail
-from ouzel.tracker.watching import Unreadable
+from ouzel.tracker.api import plans, states
+from ouzel.tracker.metrics.history import EXECUTE_COUNT, History
+from ouzel.tracker.pages import topology_pages as pages
+from ouzel.tracker.pages import views
+from ouzel.tracker.pages.drawing import draw_components
+from ouzel.tracker.topologies.results import ResultTail
+from ouzel.tracker.topologies.watching import Unreadable
 from tests.tracker.snapshots import EVIL, interrupted, make_snapshot
 
 NOW_S = 1_700_000_100

@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.metrics_file import HISTORY_S
-from ouzel.tracker import charts
-from ouzel.tracker.api import AppWatcher
-from ouzel.tracker.dashboards import DashboardMaker
-from ouzel.tracker.grids import FINEST_S, Grid
-from ouzel.tracker.pages import render
-from ouzel.tracker.watching import TopologyWatcher
+from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.metrics.grids import FINEST_S, Grid
+from ouzel.tracker.pages import charts
+from ouzel.tracker.pages.dashboards import DashboardMaker
+from ouzel.tracker.pages.topology_pages import render
+from ouzel.tracker.topologies.watching import TopologyWatcher
 
 SPANS = {"3m": 180, "10m": 600, "1h": 3_600, "3h": HISTORY_S}
 """Spans up to now, in seconds; `all` is from the first sample on."""

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from ouzel.tracker import words
-from ouzel.tracker.dashboards import ChartLine, Panel
-from ouzel.tracker.grids import Grid, GridValues
+from ouzel.tracker.metrics.grids import Grid, GridValues
+from ouzel.tracker.pages.dashboards import ChartLine, Panel
 
 WIDTH, HEIGHT = 460, 190
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24

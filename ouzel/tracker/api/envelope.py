@@ -8,9 +8,9 @@ import time
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ouzel.tracker.api.models import Envelope
+from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import CallNext
-from ouzel.tracker.models import Envelope
-from ouzel.tracker.plans import release
 
 HEADER = "x-heron-envelope"
 

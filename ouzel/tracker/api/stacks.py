@@ -14,8 +14,8 @@ from pathlib import Path
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.starting import STACK_SIGNAL
-from ouzel.tracker.models import ShellResponse
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.api.models import ShellResponse
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 PATIENCE_S = 2.0
 QUIET_S = 0.1

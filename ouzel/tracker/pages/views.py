@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from ouzel.planner.topology import Component
 from ouzel.runtime.run import Status
 from ouzel.tracker import words
-from ouzel.tracker.drawing import Drawing, colours_of, draw_components
-from ouzel.tracker.happened import exceptions
-from ouzel.tracker.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
-from ouzel.tracker.series import sum_of
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.watching import Unreadable
+from ouzel.tracker.metrics.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
+from ouzel.tracker.metrics.series import sum_of
+from ouzel.tracker.pages.drawing import Drawing, colours_of, draw_components
+from ouzel.tracker.topologies.happened import exceptions
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import Unreadable
 
 RATE_S = 70
 """Rates are those of so many seconds: a sample comes every minute at least."""

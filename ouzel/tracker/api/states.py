@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
-from ouzel.tracker.happened import exceptions, find_times
-from ouzel.tracker.models import (
+from ouzel.tracker.api.models import (
     ExceptionLog,
     ExceptionSummary,
     ExecutionState,
@@ -18,8 +17,9 @@ from ouzel.tracker.models import (
     SchedulerLocation,
     TopologyInfo,
 )
-from ouzel.tracker.plans import logical_plan, packing_plan, physical_plan, release
-from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
+from ouzel.tracker.api.plans import logical_plan, packing_plan, physical_plan, release
+from ouzel.tracker.topologies.happened import exceptions, find_times
+from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 from ouzel.tracker.words import time_text
 
 HERON_STATES = {Condition.RUNNING: "RUNNING", Condition.PAUSED: "PAUSED", Condition.STOPPING: "RUNNING"}

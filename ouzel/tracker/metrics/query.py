@@ -14,7 +14,7 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 
 from ouzel.errors import QueryError
-from ouzel.tracker.series import Minutes, MinuteValues, Series, univariate
+from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series, univariate
 
 CHARACTERS_MAX = 10_000
 """Most characters in a query."""

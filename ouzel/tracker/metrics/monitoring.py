@@ -10,7 +10,7 @@ from typing import Any
 
 from prometheus_client.core import Metric
 
-from ouzel.tracker.prometheus import STATE, labels_of, list_families
+from ouzel.tracker.metrics.prometheus import STATE, labels_of, list_families
 
 DASHBOARD, RULES = "ouzel-dashboard.json", "ouzel-rules.yml"
 

@@ -10,11 +10,11 @@ import numpy as np
 from ouzel.errors import QueryError
 from ouzel.runtime.observe.task_metrics import CONTAINER, STREAM_MANAGER
 from ouzel.runtime.process.metrics_file import HISTORY_S
-from ouzel.tracker.history import History, InstanceKey
-from ouzel.tracker.models import InstanceTimeline, MetricsShape, MetricsTimeline, QueryTimeline
-from ouzel.tracker.query import evaluate_query, parse_metrics_query
-from ouzel.tracker.series import Minutes, MinuteValues, Series
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.api.models import InstanceTimeline, MetricsShape, MetricsTimeline, QueryTimeline
+from ouzel.tracker.metrics.history import History, InstanceKey
+from ouzel.tracker.metrics.query import evaluate_query, parse_metrics_query
+from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 ALL_TIME = -1
 

@@ -12,9 +12,9 @@ from ouzel.runtime.observe.counts import RUN_COUNTS, count_of
 from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STREAM_MANAGER
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.run import Status
-from ouzel.tracker.history import CAPACITY, EXECUTE_COUNT, History
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.views import EMIT_COUNT
+from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_COUNT, History
+from ouzel.tracker.pages.views import EMIT_COUNT
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 CAPACITY_S = 60
 

@@ -6,8 +6,7 @@ from importlib.metadata import version
 
 from ouzel.planner.settings import Settings, setting_docs, shown_setting
 from ouzel.planner.topology import Component, Resources
-from ouzel.tracker.drawing import stages_of
-from ouzel.tracker.models import (
+from ouzel.tracker.api.models import (
     BoltInput,
     BoltShape,
     ComponentConfig,
@@ -23,7 +22,8 @@ from ouzel.tracker.models import (
     SpoutShape,
     StreamName,
 )
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.pages.drawing import stages_of
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 MIB = 1 << 20
 UNKNOWN = "NA"

@@ -17,10 +17,10 @@ from ouzel.runtime.observe.task_metrics import (
     MEMORY,
     STREAM_MANAGER,
 )
-from ouzel.tracker.drawing import COLOURS, colours_of
-from ouzel.tracker.grids import Grid, GridValues, maximum_of, minimum_of, quotient, total_of
-from ouzel.tracker.history import RESTARTS, History, InstanceKey
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.metrics.grids import Grid, GridValues, maximum_of, minimum_of, quotient, total_of
+from ouzel.tracker.metrics.history import RESTARTS, History, InstanceKey
+from ouzel.tracker.pages.drawing import COLOURS, colours_of
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 LINES_MAX = 8
 """Most lines of a chart: those with the largest values."""

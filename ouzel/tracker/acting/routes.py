@@ -19,7 +19,7 @@ from starlette.responses import Response
 from ouzel.errors import OuzelError, SubmissionError
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.protocol.cluster.submitted import Submitted
-from ouzel.tracker.actions import (
+from ouzel.tracker.acting.actions import (
     BREAKING,
     Action,
     ActionRefused,
@@ -29,11 +29,11 @@ from ouzel.tracker.actions import (
     fitting_actions,
     savepoint_folder,
 )
-from ouzel.tracker.api import AppWatcher
-from ouzel.tracker.carrying import ActionRunner
-from ouzel.tracker.pages import render
-from ouzel.tracker.plans import release
-from ouzel.tracker.snapshot import CLUSTER, ENVIRON, find_user
+from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.api.plans import release
+from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.pages.topology_pages import render
+from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, find_user
 
 BODY_BYTES = 64 << 10
 FIELDS_MAX = 2_000

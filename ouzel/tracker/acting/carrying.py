@@ -15,8 +15,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import BinaryIO
 
-from ouzel.tracker.actions import ActionRefused
-from ouzel.tracker.plain_text import printable_text
+from ouzel.tracker.acting.actions import ActionRefused
+from ouzel.tracker.logs.plain_text import printable_text
 
 KEPT = 100
 AT_ONCE = 8

@@ -8,7 +8,7 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker import words
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 EpochRow = tuple[int, str, str]
 """Number, when it was made, bytes."""

@@ -15,11 +15,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.tracker import logs, words
-from ouzel.tracker.api import AppWatcher
-from ouzel.tracker.files import FileRefused
-from ouzel.tracker.pages import render
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker import words
+from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.logs import parts as logs
+from ouzel.tracker.logs.files import FileRefused
+from ouzel.tracker.pages.topology_pages import render
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 LOOK_S = 0.5
 """How often a followed log is looked at."""

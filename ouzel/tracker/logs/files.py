@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ouzel.errors import OuzelError
-from ouzel.tracker.models import FileData, FileStats
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.api.models import FileData, FileStats
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 READ_MAX = 1 << 20
 """Most bytes of a file in one answer."""

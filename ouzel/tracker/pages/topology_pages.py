@@ -15,16 +15,17 @@ from starlette.responses import Response
 from ouzel.errors import OuzelError
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
-from ouzel.tracker import views, words
-from ouzel.tracker.actions import fitting_actions
-from ouzel.tracker.api import AppWatcher
-from ouzel.tracker.carrying import ActionRunner
-from ouzel.tracker.epochs import EpochRow, epoch_text, list_epochs
-from ouzel.tracker.happened import UNREMARKABLE, fold_exceptions
-from ouzel.tracker.history import History
-from ouzel.tracker.results import ResultTail, read_tail
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.watching import TopologyWatcher
+from ouzel.tracker import words
+from ouzel.tracker.acting.actions import fitting_actions
+from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.metrics.history import History
+from ouzel.tracker.pages import views
+from ouzel.tracker.topologies.epochs import EpochRow, epoch_text, list_epochs
+from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
+from ouzel.tracker.topologies.results import ResultTail, read_tail
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
-from ouzel.tracker.grids import Grid, last_on, rates_on
-from ouzel.tracker.series import Minutes, MinuteValues, Series, last_in_minute
+from ouzel.tracker.metrics.grids import Grid, last_on, rates_on
+from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series, last_in_minute
 
 EXECUTE_COUNT = "__execute-count/default"
 RESTARTS = "__restarts"

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from ouzel.errors import NotSupported, SubmissionError
-from ouzel.tracker import files, measuring, plans, stacks, states
-from ouzel.tracker.models import (
+from ouzel.tracker.api import measuring, plans, stacks, states
+from ouzel.tracker.api.models import (
     Config,
     ExceptionLog,
     ExceptionSummary,
@@ -32,8 +32,9 @@ from ouzel.tracker.models import (
     ShellResponse,
     TopologyInfo,
 )
-from ouzel.tracker.snapshot import CLUSTER, ENVIRON, TopologySnapshot
-from ouzel.tracker.watching import TopologyWatcher
+from ouzel.tracker.logs import files
+from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher
 
 router = APIRouter()
 

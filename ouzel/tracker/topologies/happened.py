@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.messages import Event
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 UNREMARKABLE = frozenset({"note", "resumed"})
 """Kinds of events that are no exceptions."""

@@ -11,7 +11,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.process.kept_results import KeptResults
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 ROWS_SHOWN = 20
 CELL_CHARACTERS = 200

@@ -14,8 +14,8 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.cluster.submitted.verbs import find_status
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.runtime.run import RunState, Status
-from ouzel.tracker.history import History, RunHistory
-from ouzel.tracker.snapshot import TopologySnapshot, take_snapshot
+from ouzel.tracker.metrics.history import History, RunHistory
+from ouzel.tracker.topologies.snapshot import TopologySnapshot, take_snapshot
 
 FIRST_WORD_S = 1.0
 """How long the first status of a topology that is seen for the first time is waited for."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ouzel.tracker.files import FileRefused, container_folder, list_files, open_given_file
-from ouzel.tracker.plain_text import printable_text
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.logs.files import FileRefused, container_folder, list_files, open_given_file
+from ouzel.tracker.logs.plain_text import printable_text
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 PART_BYTES = 64 << 10
 """How much of a file a page shows at once."""
