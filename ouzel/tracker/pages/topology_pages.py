@@ -19,9 +19,10 @@ from ouzel.tracker import words
 from ouzel.tracker.acting.actions import fitting_actions
 from ouzel.tracker.acting.carrying import ActionRunner
 from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
-from ouzel.tracker.topologies.epochs import EpochRow, epoch_text, list_epochs
+from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.results import ResultTail, read_tail
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
@@ -111,7 +112,7 @@ def describe_actions(request: Request, name: str, condition: Condition) -> dict[
 
 
 def describe_page(
-    snapshot: TopologySnapshot, history: History, epochs: list[EpochRow], tail: ResultTail, now_s: float
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], tail: ResultTail, now_s: float
 ) -> dict[str, Any]:
     """What the page of a topology shows."""
     return {
@@ -125,7 +126,10 @@ def describe_page(
         "waits": views.waits(snapshot.status),
         "backlogs": views.backlogs(snapshot.status),
         "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
-        "epochs": epochs,
+        "epochs": views.epoch_rows(epochs),
+        "state": views.state_rows(epochs),
+        "verdicts": check_health(snapshot, history, epochs, now_s),
+        "old": views.old_text(snapshot),
         "tail": tail,
         "spans": list(views.SPANS),
         "actions": (),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ouzel.planner.topology import Component
 from ouzel.runtime.run import Status
 from ouzel.tracker import words
+from ouzel.tracker.health.detectors import SILENT_S
 from ouzel.tracker.metrics.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
 from ouzel.tracker.metrics.series import sum_of
 from ouzel.tracker.pages.drawing import Drawing, colours_of, draw_components
+from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import Unreadable
@@ -236,6 +238,51 @@ def backlogs(status: Status | None) -> list[tuple[str, str]]:
         for name, known in status.backlogs.items()
         for one in known
     ]
+
+
+def old_text(snapshot: TopologySnapshot) -> str:
+    """That what is shown of a topology is old, because its topology master says nothing; empty if it is not."""
+    if not snapshot.is_alive or snapshot.silence_s is None or snapshot.silence_s < SILENT_S:
+        return ""
+    silence = words.duration_text(snapshot.silence_s)
+    return f"The topology master has said nothing for {silence}: rows, lag, event time and exceptions are as they were then."
+
+
+@dataclass(frozen=True)
+class EpochRow:
+    """One epoch as text: when it was made, how long after the one before, and how large it is."""
+
+    number: int
+    made: str
+    after: str
+    size: str
+
+
+def epoch_rows(epochs: Sequence[EpochSummary]) -> list[EpochRow]:
+    """Epochs, the newest first."""
+    before = [*(one.made_us for one in epochs[1:]), None]
+    return [
+        EpochRow(
+            one.number,
+            words.time_text(one.made_us),
+            words.NOTHING if made_us is None else f"{(one.made_us - made_us) / 1e6:,.1f} s",
+            words.count_text(one.size),
+        )
+        for one, made_us in zip(epochs, before, strict=False)
+    ]
+
+
+def state_rows(epochs: Sequence[EpochSummary]) -> list[tuple[str, str, str]]:
+    """Components that keep state: its bytes in the newest epoch, and how many more than in the oldest of these; the largest first."""
+    if not epochs:
+        return []
+    newest, oldest = epochs[0].state, epochs[-1].state
+    rows = []
+    for name in sorted(newest, key=lambda name: -newest[name]):
+        growth = f"{newest[name] - oldest.get(name, 0):+,}" if len(epochs) > 1 else words.NOTHING
+        if newest[name]:
+            rows.append((name, words.count_text(newest[name]), growth))
+    return rows
 
 
 def drawing_of(snapshot: TopologySnapshot) -> Drawing:

@@ -35,6 +35,7 @@ class TopologySnapshot:
         status: the last that its topology master said; None if it has not said anything.
         processes: by container, its processes.
         running: by container, the names of those that run.
+        silence_s: seconds since its topology master was heard of; None if nobody listens to it.
     """
 
     record: Submitted
@@ -46,6 +47,7 @@ class TopologySnapshot:
     status: Status | None = None
     processes: Mapping[int, Mapping[str, ProcessEntry]] = field(default_factory=dict)
     running: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    silence_s: float | None = None
 
     @property
     def name(self) -> str:
@@ -83,8 +85,10 @@ def find_user(path: Path) -> str:
     return str(uid)
 
 
-def take_snapshot(registry: Registry, record: Submitted, status: Status | None) -> TopologySnapshot:
-    """How a topology stands now; `status` is what its topology master said.
+def take_snapshot(
+    registry: Registry, record: Submitted, status: Status | None, silence_s: float | None = None
+) -> TopologySnapshot:
+    """How a topology stands now; `status` is what its topology master said, `silence_s` seconds ago.
 
     Raises:
         OuzelError: its files are gone, or not what was submitted.
@@ -107,6 +111,7 @@ def take_snapshot(registry: Registry, record: Submitted, status: Status | None) 
         status,
         {container: dict(table.entries) for container, table in tables.items()},
         {container: frozenset(_list_running(table)) for container, table in tables.items()},
+        silence_s,
     )
 
 

@@ -61,7 +61,7 @@ class TopologyWatcher:
         record = self.registry.find(name)
         if record is None:
             raise SubmissionError(f"there is no submitted topology '{name}'; /topologies shows all that there are")
-        return take_snapshot(self.registry, record, self._status(record))
+        return take_snapshot(self.registry, record, *self._status(record))
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """The metrics of its run up to now."""
@@ -84,19 +84,19 @@ class TopologyWatcher:
 
     def _take(self, record: Submitted) -> TopologySnapshot | Unreadable:
         try:
-            return take_snapshot(self.registry, record, self._status(record))
+            return take_snapshot(self.registry, record, *self._status(record))
         except OuzelError as error:
             return Unreadable(record, self.registry.condition(record), str(error))
 
-    def _status(self, record: Submitted) -> Status | None:
-        """The last that its topology master said, or what it said at its end."""
+    def _status(self, record: Submitted) -> tuple[Status | None, float | None]:
+        """The last that its topology master said and how many seconds ago, or what it said at its end."""
         if not self.registry.is_alive(record.name):
-            return find_status(self.registry, record)
+            return find_status(self.registry, record), None
         handle, is_new = self._handle(record)
         deadline = time.monotonic() + FIRST_WORD_S
         while is_new and handle.status().state is RunState.STARTING and time.monotonic() < deadline:
             time.sleep(LOOK_S)
-        return handle.status()
+        return handle.status(), handle.silence_s
 
     def _follow_all(self, names: list[str]) -> None:
         """Begin to follow all that run, and wait for the first word of all at once: of many that are silent each would cost its time."""
