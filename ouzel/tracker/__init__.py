@@ -9,5 +9,7 @@ api/           Heron's URLs and shapes, without I/O
 pages/         the pages, their templates and scripts
 logs/          files of containers, and the pages that show them
 acting/        what changes a topology
+health/        what is the matter with one: symptoms and verdicts
+alerts/        conditions on topologies, and who is told (`ouzel alerts`)
 app.py, serve.py, guard.py, peers.py    the server, and who may ask
 """
