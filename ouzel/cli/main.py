@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ouzel.cli.alerts import alerts
 from ouzel.cli.batch import batch
 from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.choices import (
@@ -187,6 +188,7 @@ app.command()(batch)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 app.command()(top)
+app.command()(alerts)
 app.command()(ui)
 app.add_typer(checkpoint)
 app.add_typer(metrics)

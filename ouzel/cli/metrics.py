@@ -14,7 +14,7 @@ from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
-    from ouzel.tracker.graphite import GraphiteSender
+    from ouzel.tracker.metrics.graphite import GraphiteSender
 
 metrics = typer.Typer(name="metrics", help="Take the metrics of submitted topologies elsewhere.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def _dashboards(
     """
     with report_errors(debug):
         try:
-            from ouzel.tracker.monitoring import write_monitoring
+            from ouzel.tracker.metrics.monitoring import write_monitoring
         except ModuleNotFoundError as error:
             raise OuzelError(
                 f'this needs {error.name}, which is not installed; write: pip install "ouzel[ui]"'
@@ -57,7 +57,7 @@ def _graphite(
     """
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.graphite import GraphiteSender, find_containers
+        from ouzel.tracker.metrics.graphite import GraphiteSender, find_containers
 
         sender = GraphiteSender(partial(find_containers, Registry()), _host_and_port(address), prefix)
         try:
@@ -87,7 +87,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     """A host and a port, 2003 if none is said; an IPv6 address stands in brackets."""
     from urllib.parse import urlsplit
 
-    from ouzel.tracker.graphite import PORT
+    from ouzel.tracker.metrics.graphite import PORT
 
     try:
         parts = urlsplit(f"//{address}")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from ouzel.printable import printable
 from ouzel.tracker import words
-from ouzel.tracker.epochs import epoch_text, list_epochs
-from ouzel.tracker.happened import fold_exceptions
-from ouzel.tracker.history import History
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.views import TopologyRow, component_rows, topology_row
-from ouzel.tracker.watching import TopologyWatcher
+from ouzel.tracker.metrics.history import History
+from ouzel.tracker.pages.views import TopologyRow, component_rows, topology_row
+from ouzel.tracker.topologies.epochs import epoch_text, list_epochs
+from ouzel.tracker.topologies.happened import fold_exceptions
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher
 
 TOPOLOGY_HEADS = ("NAME", "STATE", "ROWS/S IN", "ROWS/S OUT", "BEHIND", "LAG", "LAST EPOCH (UTC)", "EXCEPTIONS")
 COMPONENT_HEADS = (

@@ -153,8 +153,19 @@ def _status(name: TopologyName, debug: Debug = False) -> None:
         record, condition = _look_up("status", registry, name)
         found, lines = _find_standing(registry, record, condition)
         typer.echo("\n".join(lines))
-        for line in describe_events(found.events if found else ()):
+        for line in [*_describe_health(registry, record, found), *describe_events(found.events if found else ())]:
             typer.echo(line)
+
+
+def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:
+    """What is the matter with it, a line each, and the evidence below."""
+    from ouzel.printable import printable
+    from ouzel.tracker.health.checkup import check_submitted
+
+    lines: list[str] = []
+    for each in check_submitted(registry, record, found, time.time()):
+        lines += [f"{each.title}: {each.advice}", *(f"  {one.text}" for one in each.evidence)]
+    return [printable(line) for line in lines]
 
 
 def is_submitted(file: Path) -> bool:

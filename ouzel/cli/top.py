@@ -39,7 +39,7 @@ def top(
     with report_errors(debug):
         from ouzel.cli.sheets import sheet_of_all, sheet_of_one
         from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.watching import TopologyWatcher
+        from ouzel.tracker.topologies.watching import TopologyWatcher
 
         watcher = TopologyWatcher(Registry())
 

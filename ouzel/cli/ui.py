@@ -30,6 +30,18 @@ def ui(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Only show them: nothing can be paused, stopped or removed.")
     ] = False,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", dir_okay=False, help="A certificate as PEM: connections are encrypted.", show_default=False
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Its key as PEM.", show_default=False)
+    ] = None,
+    plain_http: Annotated[
+        bool, typer.Option("--plain-http", help="With --host: a proxy encrypts, or nobody else can listen.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Show the submitted topologies in a browser, and answer as Heron's tracker does, until Ctrl-C.
@@ -38,7 +50,7 @@ def ui(
     """
     with report_errors(debug):
         try:
-            from ouzel.tracker.serve import listen, read_token, serve
+            from ouzel.tracker.serve import choose_tls, listen, read_token, serve
         except ModuleNotFoundError as error:
             raise OuzelError(
                 f'the pages need {error.name}, which is not installed; write: pip install "ouzel[ui]"'
@@ -46,7 +58,8 @@ def ui(
         from ouzel.runtime.cluster.submitted.registry import Registry
 
         token = read_token(token_file, host)
+        tls = choose_tls(host, tls_cert, tls_key, plain=plain_http)
         listener = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
-        typer.echo(f"topologies are on http://{shown}:{listener.getsockname()[1]}/")
-        serve(Registry(), listener, token, host, read_only=read_only)
+        typer.echo(f"topologies are on {'https' if tls else 'http'}://{shown}:{listener.getsockname()[1]}/")
+        serve(Registry(), listener, token, host, read_only=read_only, tls=tls)

@@ -1,12 +1,15 @@
 """`ouzel ui`: a tracker with Heron's URLs, and pages, over the submitted topologies of one OUZEL_HOME.
 
-It changes nothing. What it shows comes from the state manager, the topology masters, and files in job directories; so it may start
-later than the topologies, die, or run twice.
+It changes nothing by itself: an action is a command. What it shows comes from the state manager, the topology masters, and files in job
+directories; so it may start later than the topologies, die, or run twice.
 
-snapshot.py, watching.py    how one topology stands, put together from these
-history.py, series.py       metrics as series with a value a minute
-query.py, query.lark        Heron's query language over such series
-plans.py, states.py         a snapshot in Heron's shapes, without I/O; models.py has their types
-api.py, app.py, guard.py    the URLs, and who may ask
-pages.py, drawing.py        the pages
+topologies/    how one topology stands, put together from these
+metrics/       metrics as series, Heron's query language over them, Prometheus, Graphite, Grafana
+api/           Heron's URLs and shapes, without I/O
+pages/         the pages, their templates and scripts
+logs/          files of containers, and the pages that show them
+acting/        what changes a topology
+health/        what is the matter with one: symptoms and verdicts
+alerts/        conditions on topologies, and who is told (`ouzel alerts`)
+app.py, serve.py, guard.py, peers.py    the server, and who may ask
 """

@@ -18,15 +18,19 @@ from starlette.staticfiles import StaticFiles
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.tracker import acting, api, log_pages, pages, viz_pages
-from ouzel.tracker.carrying import ActionRunner
-from ouzel.tracker.envelope import wrap_answer
+from ouzel.tracker.acting import routes as acting
+from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.api import routes as api
+from ouzel.tracker.api.envelope import wrap_answer
+from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import OwnerOf, RequestGuard
+from ouzel.tracker.logs import log_pages
+from ouzel.tracker.metrics.prometheus import exposition
+from ouzel.tracker.pages import topology_pages as pages
+from ouzel.tracker.pages import viz_pages
 from ouzel.tracker.peers import find_peer_user
-from ouzel.tracker.plans import release
-from ouzel.tracker.prometheus import exposition
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.watching import TopologyWatcher
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher
 
 READING = (api.router, pages.page_router, log_pages.log_router, viz_pages.viz_router)
 ACTING = (acting.acting_router, acting.api_router)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import ssl
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -40,6 +42,43 @@ def read_token(path: Path | None, host: str) -> str:
     return token
 
 
+@dataclass(frozen=True)
+class TlsFiles:
+    """The files of a certificate, with those above it, and of its key, as PEM."""
+
+    certificate: Path
+    key: Path
+
+
+def choose_tls(host: str, certificate: Path | None, key: Path | None, *, plain: bool = False) -> TlsFiles | None:
+    """The files by which connections are encrypted; None if they are not to be.
+
+    Raises:
+        OuzelError: one is missing or cannot be used, or others could read the token, and nobody has said that they cannot.
+    """
+    if certificate is None and key is None:
+        if host in LOOPBACK_NAMES or plain:
+            return None
+        raise OuzelError(
+            f"--host {host} would send the token and all pages unencrypted; "
+            "write --tls-cert FILE --tls-key FILE, or --plain-http where a proxy encrypts"
+        )
+    if certificate is None or key is None:
+        raise OuzelError("--tls-cert and --tls-key belong together; write both")
+    if plain:
+        raise OuzelError("--plain-http and --tls-cert exclude each other; leave one out")
+    try:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate, key, password=lambda: "")  # else OpenSSL would ask the terminal
+    except (OSError, ssl.SSLError) as error:
+        told = error.reason if isinstance(error, ssl.SSLError) else error.strerror
+        raise OuzelError(
+            f"the certificate in {certificate} cannot be used with the key in {key}: {told}; "
+            "both must be PEM, and the key without a password"
+        ) from error
+    return TlsFiles(certificate, key)
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 is any that is free.
 
@@ -55,10 +94,19 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(registry: Registry, listener: socket.socket, token: str, host: str, *, read_only: bool = False) -> None:
+def serve(
+    registry: Registry,
+    listener: socket.socket,
+    token: str,
+    host: str,
+    *,
+    read_only: bool = False,
+    tls: TlsFiles | None = None,
+) -> None:
     """Serve until SIGINT or SIGTERM."""
     app = create_app(registry, token, only_loopback=host in LOOPBACK_NAMES, read_only=read_only)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+    files = {"ssl_certfile": tls.certificate, "ssl_keyfile": tls.key} if tls else {}
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **files)  # type: ignore[arg-type]  # by name
     _Server(config, app.state.closing).run(sockets=[listener])
 
 

@@ -12,7 +12,7 @@ from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.run import RunState, Status
-from ouzel.tracker.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 EVIL = """<script>alert("1")</script>'&amp;"""
 """A name of a component, which users choose."""

@@ -16,12 +16,12 @@ from fastapi.testclient import TestClient
 
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
-from ouzel.tracker import actions
-from ouzel.tracker.actions import ActionRefused, Target, find_action
+from ouzel.tracker.acting import actions
+from ouzel.tracker.acting.actions import ActionRefused, Target, find_action
+from ouzel.tracker.acting.carrying import AT_ONCE, ActionRunner
 from ouzel.tracker.app import create_app
-from ouzel.tracker.carrying import AT_ONCE, ActionRunner
 from ouzel.tracker.peers import find_peer_user
-from ouzel.tracker.snapshot import find_user
+from ouzel.tracker.topologies.snapshot import find_user
 from tests.servers.waiting import wait_until
 
 TOKEN = "a-token-of-some-length"

@@ -16,10 +16,11 @@ from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STRE
 from ouzel.runtime.process.container_usage import sample_container
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
-from ouzel.tracker import charts, dashboards, pages, viz_pages
-from ouzel.tracker.dashboards import LINES_MAX, ChartLine, DashboardMaker, Panel
-from ouzel.tracker.grids import Grid, GridValues, last_on, rates_on
-from ouzel.tracker.history import EXECUTE_COUNT, History
+from ouzel.tracker.metrics.grids import Grid, GridValues, last_on, rates_on
+from ouzel.tracker.metrics.history import EXECUTE_COUNT, History
+from ouzel.tracker.pages import charts, dashboards, viz_pages
+from ouzel.tracker.pages import topology_pages as pages
+from ouzel.tracker.pages.dashboards import LINES_MAX, ChartLine, DashboardMaker, Panel
 from tests.tracker.snapshots import EVIL, make_snapshot
 
 

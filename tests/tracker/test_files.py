@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.tracker.files import FileRefused, list_files, open_given_file, read_part, stream_file
+from ouzel.tracker.logs.files import FileRefused, list_files, open_given_file, read_part, stream_file
 
 SECRET = "the key of the topology"
 

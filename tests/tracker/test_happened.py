@@ -12,11 +12,13 @@ from ouzel.cli.sheets import COMPONENT_HEADS, TOPOLOGY_HEADS, list_components, l
 from ouzel.cli.top import draw_sheet
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
-from ouzel.tracker import states, views, words
-from ouzel.tracker.happened import fold_exceptions
-from ouzel.tracker.history import History
-from ouzel.tracker.snapshot import TopologySnapshot
-from ouzel.tracker.watching import Unreadable
+from ouzel.tracker import words
+from ouzel.tracker.api import states
+from ouzel.tracker.metrics.history import History
+from ouzel.tracker.pages import views
+from ouzel.tracker.topologies.happened import fold_exceptions
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import Unreadable
 from tests.tracker.snapshots import EVIL, make_snapshot
 
 SECOND = 1_000_000
@@ -124,6 +126,6 @@ def test_durations_are_told_in_their_largest_unit() -> None:
 
 def test_top_and_graphite_need_nothing_that_only_the_pages_need() -> None:
     others = {"fastapi", "jinja2", "pydantic", "prometheus_client", "uvicorn"}
-    code = f"import sys, ouzel.cli.sheets, ouzel.tracker.graphite; print(sorted({others} & {{*sys.modules}}))"
+    code = f"import sys, ouzel.cli.sheets, ouzel.tracker.metrics.graphite; print(sorted({others} & {{*sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -19,8 +19,8 @@ from ouzel.runtime.process.metrics_file import (
     sample_interval_s,
 )
 from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
-from ouzel.tracker.history import CAPACITY, EXECUTE_LATENCY, RESTARTS, History, RunHistory
-from ouzel.tracker.series import Minutes
+from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_LATENCY, RESTARTS, History, RunHistory
+from ouzel.tracker.metrics.series import Minutes
 
 EXECUTED = "__execute-count/default"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.tracker import logs
-from ouzel.tracker.files import FileRefused
-from ouzel.tracker.log_pages import QUIET_LOOKS, stream_news
-from ouzel.tracker.logs import News
-from ouzel.tracker.plain_text import printable_text
+from ouzel.tracker.logs import parts as logs
+from ouzel.tracker.logs.files import FileRefused
+from ouzel.tracker.logs.log_pages import QUIET_LOOKS, stream_news
+from ouzel.tracker.logs.parts import News
+from ouzel.tracker.logs.plain_text import printable_text
 from tests.effort import seeds
 from tests.tracker.snapshots import make_snapshot
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import QueryError
-from ouzel.tracker.query import MetricsCall, MetricsExpression, TimeSeries, evaluate_query, parse_metrics_query
-from ouzel.tracker.series import Minutes, Series
+from ouzel.tracker.metrics.query import MetricsCall, MetricsExpression, TimeSeries, evaluate_query, parse_metrics_query
+from ouzel.tracker.metrics.series import Minutes, Series
 
 MINUTES = Minutes(600, 5)
 Points = dict[int, float]

@@ -9,15 +9,21 @@ from bs4 import BeautifulSoup
 
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
 from ouzel.runtime.protocol.cluster.submitted import Condition
-from ouzel.tracker import pages, plans, states, views
-from ouzel.tracker.drawing import draw_components
-from ouzel.tracker.history import EXECUTE_COUNT, History
-from ouzel.tracker.results import ResultTail
-from ouzel.tracker.watching import Unreadable
+from ouzel.tracker.api import plans, states
+from ouzel.tracker.metrics.history import EXECUTE_COUNT, History
+from ouzel.tracker.pages import topology_pages as pages
+from ouzel.tracker.pages import views
+from ouzel.tracker.pages.drawing import draw_components
+from ouzel.tracker.topologies.epochs import EpochSummary
+from ouzel.tracker.topologies.results import ResultTail
+from ouzel.tracker.topologies.watching import Unreadable
 from tests.tracker.snapshots import EVIL, interrupted, make_snapshot
 
 NOW_S = 1_700_000_100
-EPOCHS = [(7, "2023-11-14 22:13:20", "1,024")]
+EPOCHS = [
+    EpochSummary(7, 1_700_000_000_000_000, {"sink": 0, EVIL: 1_024}),
+    EpochSummary(6, 1_699_999_990_000_000, {"sink": 0, EVIL: 1_000}),
+]
 
 
 def history() -> History:

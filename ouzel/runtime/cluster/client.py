@@ -111,7 +111,7 @@ class HeronHandle(RowIteration):
         self._bytes = self._unlimited = 0
         self._rows = 0
         self._status = Status(RunState.STARTING)
-        self._heard = 0
+        self._heard, self._heard_at = 0, time.monotonic()
         self._stopping = self._cut_short = self._lets_go = False
         self._unheard = Unheard(1e3 * SILENCE_S)
         self._stop = Standstill(0.0, 0.0)
@@ -137,6 +137,11 @@ class HeronHandle(RowIteration):
     def status(self) -> Status:
         """See run.Handle."""
         return self._status
+
+    @property
+    def silence_s(self) -> float:
+        """Seconds since the topology master was heard of, or since it was first looked for."""
+        return time.monotonic() - self._heard_at
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
@@ -331,7 +336,7 @@ class HeronHandle(RowIteration):
 
     def _on_status(self, status: Status, heard: int) -> None:
         with self._news:
-            self._status, self._heard = status, heard
+            self._status, self._heard, self._heard_at = status, heard, time.monotonic()
             self._news.notify_all()
 
     def _cut(self) -> Status:

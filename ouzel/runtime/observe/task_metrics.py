@@ -84,8 +84,14 @@ def _names_of_carried(report: TaskReport) -> frozenset[str]:
     return frozenset(names | set(report.counters if report.restored else ()))
 
 
+def pressure_metric(link: int) -> str:
+    """The metric of a stream manager that is 1 while too much waits for a link: a task's id, or minus the id of another container."""
+    return f"__back-pressure-by-task/{link}" if link > 0 else f"__back-pressure-by-container/{-link}"
+
+
 def sample_stream_manager(report: StreamManagerReport, time_s: int) -> MetricsSample:
     """The metrics of a stream manager."""
     counts = {"__frames": report.frames, "__bytes": report.bytes, "__dropped-frames": report.dropped}
     values: dict[str, float] = {"__waiting-bytes": report.waiting_bytes, "__back-pressure-tasks": len(report.slow)}
+    values |= {pressure_metric(link): 1.0 for link in report.slow}
     return MetricsSample(time_s, STREAM_MANAGER, report.container, report.incarnation, frozenset(), counts, values)

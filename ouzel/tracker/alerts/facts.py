@@ -1,0 +1,60 @@
+"""What conditions are about, taken from snapshots."""
+
+from __future__ import annotations
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.tracker.alerts.conditions import TopologyFacts
+from ouzel.tracker.health.checkup import check_health
+from ouzel.tracker.metrics.history import History
+from ouzel.tracker.pages.views import rates
+from ouzel.tracker.topologies.epochs import list_epochs
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher, Unreadable
+
+
+def find_facts(watcher: TopologyWatcher, now_s: float) -> dict[str, TopologyFacts | None]:
+    """The facts of all submitted topologies, by name; None of one that cannot be read and stands as before."""
+    found: dict[str, TopologyFacts | None] = dict.fromkeys(watcher.registry.names())
+    for one in watcher.snapshots():
+        if isinstance(one, Unreadable):
+            found[one.record.name] = TopologyFacts(one.condition.value)
+        else:
+            found[one.name] = facts_of(watcher, one, now_s)
+    return found
+
+
+def facts_of(watcher: TopologyWatcher, one: TopologySnapshot, now_s: float) -> TopologyFacts:
+    """The facts of one topology; of one that does not run only how it stands."""
+    if not one.is_alive:
+        return TopologyFacts(one.condition.value)
+    history, epochs = watcher.history(one), list_epochs(watcher.registry, one)
+    last_us = max(one.record.since_us, epochs[0].made_us if epochs else 0)
+    has_epochs = one.job.topology.settings.has_epochs
+    return TopologyFacts(
+        one.condition.value,
+        behind_s=_behind(one, now_s),
+        epoch_age_s=max(0.0, now_s - last_us / 1e6) if has_epochs else None,
+        figures=_figures(one, history, now_s),
+        verdicts=frozenset(each.kind for each in check_health(one, history, epochs, now_s)),
+    )
+
+
+def _behind(one: TopologySnapshot, now_s: float) -> float | None:
+    time_us = one.status.watermark_us if one.status else None
+    if time_us is None or not BEGINNING_OF_TIME < time_us < END_OF_TIME:
+        return None
+    return max(0.0, now_s - time_us / 1e6)
+
+
+def _figures(one: TopologySnapshot, history: History, now_s: float) -> dict[str, float]:
+    status, (rate, _) = one.status, rates(one, history, now_s)
+    known = {
+        "rate": rate,
+        "lag": status.lag if status else None,
+        "restarts": status.restarts if status else None,
+        "late": status.rows_late if status else None,
+        "bad": status.rows_bad if status else None,
+        "shed": status.rows_shed if status else None,
+        "replayed": status.rows_failed if status else None,
+    }
+    return {name: float(value) for name, value in known.items() if value is not None}

@@ -1,0 +1,7 @@
+"""How healthy a topology is, after Dhalion: sensors read numbers, detectors find symptoms in them, diagnosers say what is the matter.
+
+readings.py      the numbers
+sensors.py       takes them from a snapshot, the history of its run, and its epochs
+detectors.py     a table: what is not as it should be
+diagnosers.py    a table: why, with the symptoms as evidence, and what to do
+"""

@@ -1,0 +1,1 @@
+"""Files of containers, and the pages that show logs."""

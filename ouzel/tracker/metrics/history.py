@@ -1,0 +1,253 @@
+"""The metrics of one run, from what its metrics managers have written: of three hours all, of seven days some; and series of them.
+
+Counts are those of each minute, as in Heron: what came between the last sample of the minute before and the last of this one. Where no
+sample came for some minutes, the next minute that has one has all that came since. A process that is started again counts from 0 (or, of
+counts that are carried, from where the one before had ended); a count that has gone back, because all tasks went back to an epoch, adds 0.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
+from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
+from ouzel.tracker.metrics.grids import Grid, last_on, rates_on
+from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series, last_in_minute
+
+EXECUTE_COUNT = "__execute-count/default"
+RESTARTS = "__restarts"
+"""A count of how often an instance's process was another one than before."""
+
+EXECUTE_LATENCY, COMPLETE_LATENCY, CAPACITY = "__execute-latency/default", "__complete-latency/default", "__capacity"
+
+QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
+    EXECUTE_LATENCY: (CPU_TIME, EXECUTE_COUNT, 1e-6),
+    COMPLETE_LATENCY: (COMPLETE_TIME, COMPLETE_COUNT, 1e-3),
+    CAPACITY: (CPU_TIME, None, 1e-9),
+}
+"""Metrics that are what came of one count, for each of another or for each second, times a factor: milliseconds a row, cores."""
+
+InstanceKey = tuple[str, int]
+"""Component and task; of stream managers the container."""
+
+
+@dataclass
+class _Track:
+    """What one instance has said, a place a sample; `is_whole` if it is all since the first that there ever was; before `thinned_s` it is
+    thinned."""
+
+    times: list[int] = field(default_factory=list)
+    counts: dict[str, list[float]] = field(default_factory=dict)
+    values: dict[str, list[float]] = field(default_factory=dict)
+    last: MetricsSample | None = None
+    is_whole: bool = True
+    thinned_s: int = 0
+
+
+class History:
+    """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
+
+    Threads share it: each method looks at whole samples.
+    """
+
+    def __init__(self) -> None:
+        self._tracks: dict[InstanceKey, _Track] = {}
+        self._lock = Lock()
+
+    def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True) -> None:
+        """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was."""
+        with self._lock:
+            for sample in samples:
+                track = self._tracks.setdefault((sample.component, sample.instance), _Track(is_whole=is_whole))
+                if not track.times or sample.time_s >= track.times[-1]:
+                    _append(track, sample)
+
+    def forget_before(self, time_s: int) -> None:
+        """Let go of what is older, but for the last sample before it, from which counts go on."""
+        with self._lock:
+            for track in self._tracks.values():
+                old = bisect_left(track.times, time_s) - 1
+                if old > 0:
+                    track.is_whole = False
+                    del track.times[:old]
+                    for column in (*track.counts.values(), *track.values.values()):
+                        del column[:old]
+
+    def thin_before(self, time_s: int) -> None:
+        """Keep of what is older only the last sample of each THINNED_S, as on disk."""
+        with self._lock:
+            for track in self._tracks.values():
+                _thin(track, time_s // THINNED_S * THINNED_S)
+
+    @property
+    def instances(self) -> list[InstanceKey]:
+        """All that have said anything, in order."""
+        with self._lock:
+            return sorted(self._tracks)
+
+    def metrics_of(self, component: str) -> list[str]:
+        """The names of all metrics of a component, sorted."""
+        with self._lock:
+            tracks = [track for (name, _), track in self._tracks.items() if name == component]
+            named = {name for track in tracks for name in (*track.counts, *track.values)}
+        return sorted(named | {name for name, (count, _, _) in QUOTIENTS.items() if count in named})
+
+    def series(
+        self,
+        component: str,
+        instances: Iterable[int] | None,
+        metric: str,
+        minutes: Minutes,
+        name: Callable[[InstanceKey], str],
+    ) -> Series:
+        """One metric of a component, of these instances or all (None); those that have nothing to say of it are left out."""
+        wanted = None if instances is None else set(instances)
+        rows, names = [], []
+        for key in self.instances:
+            if key[0] == component and (wanted is None or key[1] in wanted):
+                with self._lock:
+                    row = _minutely(self._tracks[key], metric, minutes)
+                if not np.isnan(row).all():
+                    rows.append(row)
+                    names.append(name(key))
+        return Series(tuple(names), np.array(rows).reshape(len(rows), minutes.count))
+
+    def over(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
+        """One metric of an instance over the time since then; None if nothing has come since."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return None if track is None else _over(track, metric, since_s)
+
+    def rates_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What came of a count in a second, in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                rates_on(track.times, track.counts[metric], grid) if track and metric in track.counts else grid.nothing
+            )
+
+    def values_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
+        """What a value last was in each step of a grid."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return (
+                last_on(track.times, track.values[metric], grid) if track and metric in track.values else grid.nothing
+            )
+
+    @property
+    def began_s(self) -> int | None:
+        """The time of the first sample; None if there is none."""
+        with self._lock:
+            return min((track.times[0] for track in self._tracks.values() if track.times), default=None)
+
+    def rate(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
+        """What came of a count in a second, over the time since then; None if nothing has come since."""
+        with self._lock:
+            track = self._tracks.get(key)
+            came, seconds = (None, 0.0) if track is None else _growth(track, metric, since_s)
+        return came / seconds if came is not None and seconds else None
+
+
+def _over(track: _Track, metric: str, since_s: int) -> float | None:
+    if metric in QUOTIENTS:
+        count, of, factor = QUOTIENTS[metric]
+        came, seconds = _growth(track, count, since_s)
+        per, _ = (seconds, 0.0) if of is None else _growth(track, of, since_s)
+        return came / per * factor if came is not None and per else None
+    if metric in track.counts:
+        is_all = track.is_whole and since_s < track.times[0]
+        return track.counts[metric][-1] if is_all else _growth(track, metric, since_s)[0]
+    known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
+    return next((value for value in reversed(known) if not np.isnan(value)), None)
+
+
+def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
+    if metric in QUOTIENTS:
+        count, of, factor = QUOTIENTS[metric]
+        came = _minutely(track, count, minutes)
+        per = np.full(minutes.count, 60.0) if of is None else _minutely(track, of, minutes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(per == 0, np.nan, came / per * factor)
+    if metric in track.counts:
+        return _counts_by_minute(track, metric, minutes)
+    return last_in_minute(track.times, track.values.get(metric, [np.nan] * len(track.times)), minutes)
+
+
+def _append(track: _Track, sample: MetricsSample) -> None:
+    before, known = track.last, len(track.times)
+    restarts = track.counts.setdefault(RESTARTS, [])
+    restarts.append((restarts[-1] if restarts else 0.0) + (before is not None and sample.life != before.life))
+    for name in (track.counts.keys() | sample.counts.keys()) - {RESTARTS}:
+        column = track.counts.setdefault(name, [0.0] * known)
+        count = sample.counts.get(name, 0)
+        if before is None:
+            column.append(float(count) if track.is_whole else 0.0)
+            continue
+        goes_on = sample.life == before.life or name in sample.carries
+        column.append(column[-1] + max(0, count - (before.counts.get(name, 0) if goes_on else 0)))
+    for name in track.values.keys() | sample.values.keys():
+        track.values.setdefault(name, [np.nan] * known).append(float(sample.values.get(name, np.nan)))
+    track.times.append(sample.time_s)
+    track.last = sample
+
+
+def _thin(track: _Track, until_s: int) -> None:
+    if until_s <= track.thinned_s:
+        return
+    times = track.times
+    begin, end = bisect_left(times, track.thinned_s), bisect_left(times, until_s)
+    kept = [
+        place
+        for place in range(begin, end)
+        if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
+    ]
+    for column in (*track.counts.values(), *track.values.values()):
+        column[begin:end] = [column[place] for place in kept]
+    times[begin:end] = [times[place] for place in kept]
+    track.thinned_s = until_s
+
+
+def _growth(track: _Track, metric: str, since_s: int) -> tuple[float | None, float]:
+    """What has come of a count since the last sample of before then, and in how many seconds; None if no sample has come since."""
+    if len(track.times) < 2 or metric not in track.counts or since_s >= track.times[-1]:
+        return None, 0.0
+    column, place = track.counts[metric], max(0, bisect_right(track.times, since_s) - 1)
+    return column[-1] - column[place], float(track.times[-1] - track.times[place])
+
+
+def _counts_by_minute(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
+    """What came in each minute: the difference of the last samples of this minute and of the one before that has one."""
+    totals = last_in_minute(track.times, track.counts[metric], minutes)
+    before = bisect_left(track.times, minutes.first) - 1
+    known = track.counts[metric][before] if before >= 0 else (0.0 if track.is_whole else np.nan)
+    found = np.full(minutes.count, np.nan)
+    for place in np.flatnonzero(~np.isnan(totals)):
+        found[place] = totals[place] - known
+        known = totals[place]
+    return found
+
+
+class RunHistory:
+    """The history of a run on this machine: reads what has come whenever it is asked."""
+
+    def __init__(self, home: Path, containers: Iterable[int]) -> None:
+        folders = [home / f"container-{container}" for container in containers]
+        self._readers = [MetricsReader(folder) for folder in folders]
+        self._thinned = [MetricsReader(folder, THINNED) for folder in folders]
+        self.history = History()
+
+    def read(self, now_s: int) -> History:
+        """The history up to now."""
+        for reader in [*self._thinned, *self._readers]:
+            samples = list(reader.read())
+            self.history.add(samples, is_whole=reader.is_whole)
+        self._thinned.clear()  # what is thinned later is known
+        self.history.thin_before(now_s - HISTORY_S - 60)
+        self.history.forget_before(now_s - THINNED_HISTORY_S)
+        return self.history

@@ -1,0 +1,146 @@
+"""The pages: HTML made here, with everything that comes from elsewhere escaped, and no request to any other host."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.responses import Response
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.runtime.protocol.messages import Event
+from ouzel.tracker import words
+from ouzel.tracker.acting.actions import fitting_actions
+from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.api.routes import AppWatcher
+from ouzel.tracker.health.checkup import check_health
+from ouzel.tracker.metrics.history import History
+from ouzel.tracker.pages import views
+from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
+from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
+from ouzel.tracker.topologies.results import ResultTail, read_tail
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.watching import TopologyWatcher
+
+HERE = Path(__file__).parent
+
+page_router = APIRouter(include_in_schema=False)
+
+templates = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+templates.filters["time_text"] = words.time_text
+
+
+def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+    """A page, or a part of one."""
+    return HTMLResponse(templates.get_template(template).render(**values), status)
+
+
+@page_router.get("/", response_class=HTMLResponse)
+def list_page(watcher: AppWatcher) -> Response:
+    """The list of all topologies."""
+    return render("list.html", rows=_rows(watcher))
+
+
+@page_router.get("/pages/rows", response_class=HTMLResponse)
+def list_rows(watcher: AppWatcher) -> Response:
+    """The lines of that list, as they are now."""
+    return render("rows.html", rows=_rows(watcher))
+
+
+@page_router.get("/topology/{name}", response_class=HTMLResponse)
+def topology_page(request: Request, watcher: AppWatcher, name: str) -> Response:
+    """The page of one topology."""
+    return _topology(request, watcher, name, "topology.html")
+
+
+@page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
+def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
+    """What changes on that page, as it is now."""
+    return _topology(request, watcher, name, "standing.html")
+
+
+def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
+    rows, now_s = [], time.time()
+    for one in watcher.snapshots():
+        history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
+        epoch = (
+            epoch_text(list_epochs(watcher.registry, one, most=1))
+            if isinstance(one, TopologySnapshot)
+            else words.NOTHING
+        )
+        rows.append(views.topology_row(one, history, epoch, now_s))
+    return rows
+
+
+def _topology(request: Request, watcher: TopologyWatcher, name: str, template: str) -> Response:
+    try:
+        snapshot = watcher.snapshot(name)
+    except OuzelError as error:
+        return _broken(request, watcher, name, str(error))
+    epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
+    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    return render(template, **shown | describe_actions(request, name, snapshot.condition))
+
+
+def _broken(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
+    """The page of a topology that is not there, or of which only the record can be read: that can be removed, at least."""
+    with contextlib.suppress(OuzelError):
+        if (record := watcher.registry.find(name)) is not None:
+            can = describe_actions(request, name, watcher.registry.condition(record))
+            return render("broken.html", 500, name=name, problem=problem, **can)
+    return render("problem.html", 404, title="Not found", problem=problem)
+
+
+def describe_actions(request: Request, name: str, condition: Condition) -> dict[str, Any]:
+    """What can be done to a topology, and what was done; nothing if this server only reads."""
+    runner: ActionRunner | None = request.app.state.runner
+    if runner is None:
+        return {"actions": (), "done": ()}
+    return {"actions": tuple(fitting_actions(name, condition)), "done": tuple(runner.latest(name))}
+
+
+def describe_page(
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], tail: ResultTail, now_s: float
+) -> dict[str, Any]:
+    """What the page of a topology shows."""
+    return {
+        "one": snapshot,
+        "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
+        "components": views.component_rows(snapshot, history, now_s),
+        "drawing": views.drawing_of(snapshot),
+        "frames": views.frames(snapshot),
+        "happened": fold_exceptions(snapshot),
+        "times": views.event_times(snapshot.status),
+        "waits": views.waits(snapshot.status),
+        "backlogs": views.backlogs(snapshot.status),
+        "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
+        "epochs": views.epoch_rows(epochs),
+        "state": views.state_rows(epochs),
+        "verdicts": check_health(snapshot, history, epochs, now_s),
+        "old": views.old_text(snapshot),
+        "tail": tail,
+        "spans": list(views.SPANS),
+        "actions": (),
+        "done": (),
+    }
+
+
+def _events(snapshot: TopologySnapshot) -> tuple[Event, ...]:
+    return snapshot.status.events if snapshot.status else ()
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """The answer to an address that is none."""
+    return render("problem.html", 404, title="Not found", problem=f"there is nothing at {request.url.path}")

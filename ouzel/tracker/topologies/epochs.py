@@ -1,0 +1,57 @@
+"""The complete epochs of a topology: when they were made, and what each component keeps in them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.checkpoints.manifest import Manifest
+from ouzel.runtime.checkpoints.store import CheckpointStore
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.tracker import words
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
+
+
+@dataclass(frozen=True)
+class EpochSummary:
+    """One complete epoch.
+
+    Attributes:
+        number: from 1.
+        made_us: when all was written, microseconds since 1970.
+        state: bytes that a restart reads, by component.
+    """
+
+    number: int
+    made_us: int
+    state: Mapping[str, int]
+
+    @property
+    def size(self) -> int:
+        """Bytes that a restart reads."""
+        return sum(self.state.values())
+
+
+def list_epochs(registry: Registry, snapshot: TopologySnapshot, most: int = 5) -> list[EpochSummary]:
+    """Its newest complete epochs, the newest first."""
+    found: list[EpochSummary] = []
+    with contextlib.suppress(OuzelError, OSError):
+        store = CheckpointStore(registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
+        for epoch in sorted(store.epochs(), reverse=True)[:most]:
+            found.append(summarize_epoch(store.manifest(epoch)))
+    return found
+
+
+def summarize_epoch(manifest: Manifest) -> EpochSummary:
+    """What a manifest says, by component."""
+    state: dict[str, int] = {}
+    for task in manifest.tasks:
+        state[task.component] = state.get(task.component, 0) + sum(file.size for file in task.files)
+    return EpochSummary(manifest.epoch, manifest.made_us, state)
+
+
+def epoch_text(epochs: Sequence[EpochSummary]) -> str:
+    """The number of the newest complete epoch, and when that was made."""
+    return f"{epochs[0].number}, {words.time_text(epochs[0].made_us)}" if epochs else words.NOTHING

@@ -1,0 +1,133 @@
+"""Follows the topology masters of all topologies that run, so that a page asks nobody and waits for nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+
+from ouzel.errors import OuzelError, SubmissionError
+from ouzel.runtime.cluster.submitted.attached import AttachedHandle
+from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.cluster.submitted.verbs import find_status
+from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
+from ouzel.runtime.run import RunState, Status
+from ouzel.tracker.metrics.history import History, RunHistory
+from ouzel.tracker.topologies.snapshot import TopologySnapshot, take_snapshot
+
+FIRST_WORD_S = 1.0
+"""How long the first status of a topology that is seen for the first time is waited for."""
+
+LOOK_S = 0.02
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A topology of which only the record can be read, and why."""
+
+    record: Submitted
+    condition: Condition
+    problem: str
+
+
+class TopologyWatcher:
+    """All submitted topologies of a registry. Its methods may be called from any thread."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self._lock = Lock()
+        self._handles: dict[tuple[str, str, int], AttachedHandle] = {}
+        self._histories: dict[tuple[str, str], RunHistory] = {}
+
+    def snapshots(self) -> Iterator[TopologySnapshot | Unreadable]:
+        """All topologies, by name."""
+        names = self.registry.names()
+        self._forget_others(names)
+        self._follow_all(names)
+        for name in names:
+            with suppress(SubmissionError):  # it was removed, or its record is of another version
+                if (record := self.registry.find(name)) is not None:
+                    yield self._take(record)
+
+    def snapshot(self, name: str) -> TopologySnapshot:
+        """One topology.
+
+        Raises:
+            SubmissionError: there is none of that name.
+            OuzelError: its files cannot be read.
+        """
+        record = self.registry.find(name)
+        if record is None:
+            raise SubmissionError(f"there is no submitted topology '{name}'; /topologies shows all that there are")
+        return take_snapshot(self.registry, record, *self._status(record))
+
+    def history(self, snapshot: TopologySnapshot) -> History:
+        """The metrics of its run up to now."""
+        key = (snapshot.name, f"{snapshot.job.id} {snapshot.job.revision}")
+        with self._lock:
+            known = self._histories.get(key)
+            if known is None:
+                for former in [run for run in self._histories if run[0] == snapshot.name]:
+                    del self._histories[former]
+                containers = [one.id for one in snapshot.job.packing.containers]
+                known = self._histories[key] = RunHistory(snapshot.home, containers)
+            return known.read(int(time.time()))
+
+    def close(self) -> None:
+        """Hear no more of them. They run on."""
+        with self._lock:
+            for handle in self._handles.values():
+                handle.let_go()
+            self._handles.clear()
+
+    def _take(self, record: Submitted) -> TopologySnapshot | Unreadable:
+        try:
+            return take_snapshot(self.registry, record, *self._status(record))
+        except OuzelError as error:
+            return Unreadable(record, self.registry.condition(record), str(error))
+
+    def _status(self, record: Submitted) -> tuple[Status | None, float | None]:
+        """The last that its topology master said and how many seconds ago, or what it said at its end."""
+        if not self.registry.is_alive(record.name):
+            return find_status(self.registry, record), None
+        handle, is_new = self._handle(record)
+        deadline = time.monotonic() + FIRST_WORD_S
+        while is_new and handle.status().state is RunState.STARTING and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+        return handle.status(), handle.silence_s
+
+    def _follow_all(self, names: list[str]) -> None:
+        """Begin to follow all that run, and wait for the first word of all at once: of many that are silent each would cost its time."""
+        fresh = []
+        for name in names:
+            with suppress(OuzelError):
+                record = self.registry.find(name)
+                if record is not None and self.registry.is_alive(name):
+                    handle, is_new = self._handle(record)
+                    fresh += [handle] if is_new else []
+        deadline = time.monotonic() + FIRST_WORD_S
+        while any(one.status().state is RunState.STARTING for one in fresh) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+
+    def _handle(self, record: Submitted) -> tuple[AttachedHandle, bool]:
+        """What follows this start of a topology, and whether it is new. The lock is held so that nobody follows it twice."""
+        key = (record.name, record.run, record.starts)
+        with self._lock:
+            known = self._handles.get(key)
+            if known is not None and (known.status().state is not RunState.FAILED):
+                return known, False
+            for former in [one for one in self._handles if one[0] == record.name]:
+                self._handles.pop(former).let_go()
+            self._handles[key] = AttachedHandle(self.registry, record, takes_results=False)
+            return self._handles[key], True
+
+    def _forget_others(self, names: list[str]) -> None:
+        """Let go of what is no more: a handle ends by itself when its topology does."""
+        there = {name for name in names if self.registry.is_alive(name)}
+        with self._lock:
+            for key in [key for key in self._handles if key[0] not in there]:
+                self._handles.pop(key).let_go()
+            for run in [run for run in self._histories if run[0] not in names]:
+                del self._histories[run]
