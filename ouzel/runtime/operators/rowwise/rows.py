@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,7 +14,7 @@ import polars as pl
 from ouzel.compiler.coercion import is_numeric
 from ouzel.compiler.expressions import Call, Column, Expression, Literal, columns_of, walk_expression
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
+from ouzel.compiler.plan import OWN_NAMES, WEIGHT, Project, Unnest, Watermark
 from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, TimestampType
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
@@ -23,6 +24,8 @@ from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
+_OWN_NAME = re.compile(rf"\$(?:{'|'.join(sorted(OWN_NAMES))})(?:_end|_time)?\d*")
+"""What stands beside a user's row, and is no part of what he is shown of it."""
 
 
 def weight_of(frame: pl.DataFrame) -> list[str]:
@@ -35,9 +38,11 @@ def refuse_rows(
 ) -> None:
     """Put the rows of `frame` where `bad` on the operator's list, all for one reason or each for its own."""
     rows = frame.filter(bad)
+    own = [name for name in rows.columns if _OWN_NAME.fullmatch(name)]
+    shown = rows_as_json(rows.drop(own)) if len(own) < rows.width else ["{}"] * rows.height
     reasons = [reason] * rows.height if isinstance(reason, str) else reason
     operator.counters.refused += rows.height
-    operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, rows_as_json(rows), strict=True)]
+    operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, shown, strict=True)]
 
 
 class _Computing(Operator):
