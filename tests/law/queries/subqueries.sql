@@ -142,3 +142,6 @@ FROM events GROUP BY 1 HAVING SUM(quantity) > (SELECT MIN(n) FROM words) AND kin
 
 -- query: value_beside_an_aggregate_of_nothing
 SELECT (SELECT MAX(n) FROM words) AS most, COUNT(*) AS n, CASE WHEN EXISTS (SELECT 1 FROM words WHERE n > 3) THEN COUNT(amount) END AS some FROM nothing;
+
+-- query: values_of_the_row_itself
+SELECT id, (SELECT 1) AS one, (SELECT e.quantity + 1) AS more FROM events AS e WHERE quantity > (SELECT 3) AND (SELECT kind) <> 'buy';

@@ -37,7 +37,7 @@ from ouzel.compiler.sql.queries.correlation import (
 from ouzel.compiler.sql.queries.existence import unordered, without_limit
 from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
 from ouzel.compiler.sql.queries.joins import apart, joined
-from ouzel.compiler.sql.queries.output import OutputColumn, project, strip_alias
+from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -266,6 +266,8 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     tree = plain_select(queries.source, node)
     if len(tree.expressions) != 1:
         raise _several(queries.source, tree, len(tree.expressions))
+    if _is_expression(queries, tree):
+        return Binder(queries.source, relation).bind(strip_alias(tree.expressions[0])), relation
     alone = bind_alone(queries, tree)
     if not isinstance(alone, QueryError):
         if len(alone.columns) != 1:
@@ -294,6 +296,13 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         return value, both
     found = resolve_call("is_not_null", [keys[0]])
     return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
+
+
+def _is_expression(queries: Queries, tree: exp.Select) -> bool:
+    """Whether it reads no table and is computed of the row around it: `(SELECT 1)`, `(SELECT t.a + 1)`."""
+    clauses = {key for key, value in tree.args.items() if value} - {"expressions"}
+    item = tree.expressions[0]
+    return not (clauses or star_of(item) or is_grouped(tree, queries.source.functions) or has_subquery(item))
 
 
 def _where(
