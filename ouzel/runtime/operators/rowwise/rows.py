@@ -45,7 +45,7 @@ def refuse_rows(
     operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, shown, strict=True)]
 
 
-class _Computing(Operator):
+class Computing(Operator):
     """Base: evaluates expressions and refuses the rows that fail."""
 
     def __init__(self, items: Sequence[tuple[str, Expression]]) -> None:
@@ -139,7 +139,7 @@ class Passing(Operator):
         return frame
 
 
-class Projection(_Computing):
+class Projection(Computing):
     """Project: computes the output's columns."""
 
     def __init__(self, node: Project) -> None:
@@ -170,7 +170,7 @@ class Projection(_Computing):
         return computed.hstack([kept[WEIGHT]]) if weight else computed
 
 
-class Selection(_Computing):
+class Selection(Computing):
     """Filter: keeps the rows whose predicate is TRUE."""
 
     def __init__(self, predicate: Expression) -> None:
@@ -210,7 +210,7 @@ class Selection(_Computing):
         return mask if len(mask) == wide.height else None
 
 
-class WatermarkAssigner(_Computing):
+class WatermarkAssigner(Computing):
     """Watermark: passes rows on and notes in `sight` what the batch shows of event time, None if all is NULL."""
 
     is_timed = True
@@ -290,7 +290,7 @@ def us_of(kind: DataType) -> int:
     return 86_400_000_000 if isinstance(kind, DateType) else 1
 
 
-class Unnesting(_Computing):
+class Unnesting(Computing):
     """Unnest: a row for each element of an array."""
 
     def __init__(self, node: Unnest) -> None:
