@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.job import Job, connector_traits, draw_seed, load, load_text, mark_sides, with_settings
+from ouzel.planner.endless import refuse_endless_order
 from ouzel.planner.epochs import with_epochs_of_run
 from ouzel.runtime.run import Handle
 
@@ -34,6 +35,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         OuzelError: there is no such engine, or it cannot be started.
     """
     refuse_nothing(job)
+    refuse_endless_order(job.program)
     if engine != "heron" and job.settings.delivery.publishes:
         told = f"'delivery' = 'effectively-once' is kept by topologies of processes, and not by --engine {engine}"
         raise NotSupported(

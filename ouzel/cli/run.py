@@ -84,15 +84,21 @@ def _start_planned(planned: PlannedStart, job: session.Job) -> Handle:
 
 
 def warn_of_state(job: session.Job) -> None:
-    """Say on standard error which state grows for ever, where a table never ends, and what would bound it."""
+    """Say on standard error what goes on as long as a table that never ends: state that grows, first rows that change.
+
+    Raises:
+        NotSupported: a result is to be in an order that nobody can ever know.
+    """
     from ouzel.connectors import reads_of
     from ouzel.explain.state import warn_of_growth
+    from ouzel.planner.endless import refuse_endless_order, say_first_rows_change
 
+    refuse_endless_order(job.program)
     scans = [scan for part in job.topology.components for scan in scans_in(part.chain)]
     endless = frozenset(
         scan.table for scan in scans if not reads_of(scan.connector, scan.table).bounded(dict(scan.options))
     )
-    for text in warn_of_growth(job.topology, endless):
+    for text in (*warn_of_growth(job.topology, endless), *say_first_rows_change(job.program)):
         warnings.warn(text, QueryWarning, stacklevel=2)
 
 

@@ -117,6 +117,7 @@ class DatagenSource:
             self._share(number),
             offset or 0,
             self._pace(offset or 0),
+            lambda row: f"row {row * self._count + number + 1}",
         )
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
@@ -166,12 +167,17 @@ class RowRate:
 
 
 class DatagenReader:
-    """Makes rows [start, end) of a partition with `make`, to `rows` at most, as `pace` allows."""
+    """Makes rows [start, end) of a partition with `make`, to `rows` at most, as `pace` allows; `name` says what a row is called."""
 
     def __init__(
-        self, make: Callable[[int, int], pl.DataFrame], rows: int | None, offset: int, pace: RowRate | None
+        self,
+        make: Callable[[int, int], pl.DataFrame],
+        rows: int | None,
+        offset: int,
+        pace: RowRate | None,
+        name: Callable[[int], str] | None = None,
     ) -> None:
-        self._make, self._rows, self._at, self._pace = make, rows, offset, pace
+        self._make, self._rows, self._at, self._pace, self._name = make, rows, offset, pace, name
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The rows that are due, at most `rows`."""
@@ -185,7 +191,8 @@ class DatagenReader:
         if start >= end:
             return ReadState.WAIT
         self._at = end
-        return ReadBatch(self._make(start, end), start, end)
+        name = self._name
+        return ReadBatch(self._make(start, end), start, end, place=name and (lambda row: name(start + row)))
 
     def close(self) -> None:
         """Nothing is open."""

@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     Filter,
     FinalAggregate,
     Gather,
+    GatherElements,
     IntervalJoin,
     Join,
     JoinKind,
@@ -177,6 +178,12 @@ def _unnest(node: Unnest) -> str:
     return shown if node.condition is None else f"{shown} on {expression_text(node.condition)}"
 
 
+def _elements(node: GatherElements) -> str:
+    names = ", ".join(name for name, _ in node.names)
+    shown = f"{expression_text(node.item)} of {expression_text(node.array)} as {names}"
+    return shown if node.condition is None else f"{shown} where {expression_text(node.condition)}"
+
+
 def _sink(node: Sink) -> str:
     return f"{node.table} ({node.connector}), {node.mode.value}" + (f" by {', '.join(node.keys)}" if node.keys else "")
 
@@ -247,6 +254,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         Project: _project,
         Filter: lambda node: expression_text(node.predicate),
         Unnest: _unnest,
+        GatherElements: _elements,
         ApplyPython: lambda node: node.label.removeprefix("Python "),
         AssignSession: _session,
         AssignWindow: _window,

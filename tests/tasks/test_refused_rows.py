@@ -63,6 +63,65 @@ def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: s
     assert f"in {part} (line" in failure(query, [{"a": 7, "b": 0}], tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("query", "told", "advice"),
+    [
+        (
+            "CREATE VIEW v AS SELECT a, b - 3 AS gap FROM t;\nSELECT a / gap AS x FROM v;",
+            "division by zero in a / gap (line 3, column 8)",
+            "divide by NULLIF(gap, 0) to have NULL instead",
+        ),
+        (
+            "CREATE VIEW v AS SELECT a, s || 'x' AS word FROM t;\nSELECT word::INT AS x FROM v;",
+            "in word::INT (line 3, column 8)",
+            "write TRY_CAST(word AS INT) to have NULL instead",
+        ),
+        (
+            "CREATE VIEW v AS SELECT a, s || 'x' AS word FROM t;\nSELECT CAST(word AS DECIMAL(3, 1)) AS x FROM v;",
+            "in CAST(word AS DECIMAL(3, 1)) (line 3, column 8)",
+            "write TRY_CAST(word AS DECIMAL(3, 1)) to have NULL instead",
+        ),
+        (
+            "SELECT a, 1 / 0 AS x FROM t;",
+            "division by zero in 1 / 0",
+            "write a divisor that is not 0, or NULL for no quotient",
+        ),
+        (
+            "SELECT a % (b - 3) AS x FROM t;",
+            "bad record at {place}: division by zero in a % (b - 3)",
+            "NULLIF(b - 3, 0)",
+        ),
+        (
+            "SELECT CAST(a AS BIGINT) / (b - 3) AS x FROM t;",
+            "bad record at {place}: division by zero in CAST(a AS BIGINT) / (b - 3)",
+            "NULLIF(b - 3, 0)",
+        ),
+        (
+            "SELECT -9223372036854775807 - a AS x FROM t;",
+            "integer overflow in -9223372036854775807 - a (line 2, column 8)",
+            "",
+        ),
+        (
+            "SELECT b, COUNT(*) AS n FROM t GROUP BY b HAVING 1 / (b - 3) > 0;",
+            ': {{"b": 3, "n": 1}}',
+            "divide by NULLIF(b - 3, 0) to have NULL instead",
+        ),
+    ],
+)
+def test_a_message_speaks_of_what_the_user_wrote(query: str, told: str, advice: str, tmp_path: Path) -> None:
+    reason = failure(query, [{"a": 7, "b": 3, "s": "no"}], tmp_path)
+    assert told.format(place=f"{tmp_path}/t.jsonl:1") in reason
+    assert advice in reason
+
+
+def test_a_row_that_is_made_up_has_a_place_by_its_number(tmp_path: Path) -> None:
+    table = "CREATE TABLE g (n INT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence');\n"
+    handle = start(load_text(f"{table}SELECT 10 / (n - 1) AS x FROM g;", tmp_path, "g"), "memory")
+    while not handle.wait(1):
+        pass
+    assert "bad record at row 2: division by zero" in handle.stop().reason
+
+
 def test_each_dead_letter_names_its_own_part_and_place(tmp_path: Path) -> None:
     rows = [{"a": number, "b": number % 3, "s": "x" if number % 5 == 0 else "1"} for number in range(1, 20)]
     query = "SELECT a / b + CAST(s AS INT) AS x FROM t;"

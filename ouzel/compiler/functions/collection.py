@@ -277,7 +277,9 @@ def concat_lists(*arrays: pl.Expr) -> pl.Expr:
 
 
 def _map_types(types: Sequence[DataType]) -> Signature | None:
-    if not types or len(types) % 2:
+    if not types:
+        return Signature((), MapType(NULL, NULL))
+    if len(types) % 2:
         return None
     key, value = meeting_type(types[::2]), meeting_type(types[1::2])
     if key is None or value is None or not is_orderable(key):
@@ -285,9 +287,16 @@ def _map_types(types: Sequence[DataType]) -> Signature | None:
     return Signature((key, value) * (len(types) // 2), MapType(key, value))
 
 
+def _spark_map(arguments: Sequence[str], signature: Signature) -> str:
+    """A map of nothing holds what may be NULL, as an array of nothing does."""
+    return spark_call("create_map")(arguments, signature) if arguments else 'F.create_map().cast("map<void,void>")'
+
+
 def _map(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
+    if not arguments:
+        return Lowered(pl.lit([], dtype=to_polars(signature.result)))
     keys, values = [a.value for a in arguments[::2]], [a.value for a in arguments[1::2]]
     entries = [pl.struct(key=key, value=value) for key, value in zip(keys, values, strict=True)]
     lowered = strict(arguments, pl.concat_list(entries).cast(to_polars(signature.result)))
@@ -449,7 +458,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "The whole numbers from one to another, both included; a step that leads away fails.", "SEQUENCE(start, stop [, step])",
     ),
     Function(
-        "map", _map_types, _map, spark_call("create_map"), "A map of keys and values. A key that is NULL or comes twice fails.",
+        "map", _map_types, _map, _spark_map, "A map of keys and values. A key that is NULL or comes twice fails.",
         "MAP[key, value, ...]", null_in_null_out=False,
     ),
     Function("map_keys", _map_part("key"), plain(_field_of_entries("key")), spark_call("map_keys"), "The keys.", "MAP_KEYS(map)"),

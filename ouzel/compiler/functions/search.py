@@ -28,8 +28,9 @@ def literal_at(name: str, *positions: int) -> Callable[[Sequence[Expression]], N
         for position in positions:
             argument = arguments[position] if position < len(arguments) else None
             if argument is not None and not (isinstance(argument, Literal) and argument.value is not None):
+                shown = argument.written.part if argument.written else argument
                 raise QueryError(
-                    f"argument {position + 1} of {name.upper()} must be a literal, not {argument}",
+                    f"argument {position + 1} of {name.upper()} must be a literal, not {shown}",
                     instead="write the constant itself",
                 )
 

@@ -39,6 +39,7 @@ from ouzel.compiler.plan.base import (
     walk,
 )
 from ouzel.compiler.plan.distribution import ANY, BROADCAST, OWN, Distribution, DistributionKind, by_keys, single
+from ouzel.compiler.plan.elements import GatherElements
 from ouzel.compiler.plan.gathering import Gather
 from ouzel.compiler.plan.interval_join import IntervalJoin
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind, RowTime
@@ -92,6 +93,7 @@ __all__ = [
     "FinalAggregate",
     "FrameKind",
     "Gather",
+    "GatherElements",
     "Hints",
     "IntervalJoin",
     "Join",

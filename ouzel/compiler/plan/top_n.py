@@ -10,6 +10,9 @@ from ouzel.compiler.plan.distribution import ANY
 from ouzel.compiler.plan.ordered import Ordered
 from ouzel.compiler.types import BIGINT, Field, Schema
 
+ALL_ROWS = 1 << 62
+"""The place of the last row, where all rows behind the first few are wanted."""
+
 
 @dataclass(frozen=True)
 class TopN(Ordered):
@@ -27,6 +30,11 @@ class TopN(Ordered):
     def schema(self) -> Schema:
         place = (Field(self.name, BIGINT, False),) if self.name else ()
         return Schema((*self.input.schema, *place))
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether only rows at the beginning are left out."""
+        return self.most >= ALL_ROWS
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (self.ordered_by | (wanted & frozenset(self.input.schema.names)),)
@@ -57,6 +65,8 @@ class TopN(Ordered):
     def state_bound(self) -> str:
         if self.input.retracts:
             return f"{UNBOUNDED}: all rows, for each may come up when others go"
+        if self.keeps_all:
+            return f"{UNBOUNDED}: all rows, for those that are left out are known only among all"
         rows = "1 row" if self.most == 1 else f"{self.most} rows"
         ties = "" if self.function == "row_number" else " and those equal to the last"
         if self.lifetime:
@@ -71,6 +81,7 @@ class TopN(Ordered):
     @property
     def label(self) -> str:
         places = f"{self.skip + 1} to {self.most}" if self.skip else f"<= {self.most}"
+        places = f"> {self.skip}" if self.keeps_all else places
         return f"TopN {self.function} {places} ({self.order_label})" + (f" AS {self.name}" if self.name else "")
 
     @property

@@ -32,7 +32,7 @@ from ouzel.compiler.sql.statements.sinks import result_sink, table_sink
 from ouzel.compiler.sql.statements.tables import Table, create_table
 from ouzel.compiler.sql.statements.upserts import MODE
 from ouzel.compiler.sql.syntax.queries import parse_query
-from ouzel.compiler.sql.syntax.source import Span, Tokens, span_of
+from ouzel.compiler.sql.syntax.source import Span, Tokens, clauses_at_top, span_of
 from ouzel.compiler.sql.syntax.statements import (
     CreateTable,
     CreateView,
@@ -168,6 +168,7 @@ class _Compiler:
                 self._sink(self._insert(statement), tokens)
             case Select(query):
                 self._sink(result_sink(self._query(query)), tokens)
+                self.places |= clauses_at_top(query)
                 self.selected = tokens if self.explain is None else ()
             case ReconcileStatement():
                 self.reconciles.append(reconcile_sink(self.source, statement, self.sinks, self.settings))

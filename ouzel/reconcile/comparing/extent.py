@@ -10,6 +10,7 @@ from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
     Filter,
+    GatherElements,
     Join,
     Node,
     Project,
@@ -97,8 +98,9 @@ def _(node: Filter | Watermark, name: str) -> Extent | None:
     return _of(node.input, name)
 
 
-@_trace.register
-def _(node: Unnest, name: str) -> Extent | None:
+@_trace.register(Unnest)
+@_trace.register(GatherElements)
+def _(node: Unnest | GatherElements, name: str) -> Extent | None:
     return _of(node.input, name) if name in node.input.schema else Extent(name)
 
 

@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     AssignSession,
     AssignWindow,
     Filter,
+    GatherElements,
     IntervalJoin,
     Node,
     Over,
@@ -153,7 +154,7 @@ def with_watermark(node: Node, shuffled: bool) -> Node | None:
         case Project():
             below = with_watermark(node.input, shuffled)
             return below and replace(node, input=below, items=(*node.items, *_extra(below)))
-        case Filter() | AssignWindow() | Unnest():
+        case Filter() | AssignWindow() | Unnest() | GatherElements():
             below = with_watermark(node.input, shuffled)
             return below and replace(node, input=below)
         case Union():

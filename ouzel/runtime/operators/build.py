@@ -14,6 +14,7 @@ from ouzel.compiler.plan import (
     Filter,
     FinalAggregate,
     Gather,
+    GatherElements,
     IntervalJoin,
     Join,
     LateRows,
@@ -52,6 +53,7 @@ from ouzel.runtime.operators.keyed.sessions import SessionAssignment
 from ouzel.runtime.operators.lateness import Lateness
 from ouzel.runtime.operators.ordered.first_rows import PartialTop
 from ouzel.runtime.operators.ordered.top_n import top_n
+from ouzel.runtime.operators.rowwise.elements import GatheringElements
 from ouzel.runtime.operators.rowwise.outer_unnest import OuterUnnesting
 from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
 from ouzel.runtime.operators.rowwise.rows import Passing, Projection, Selection, Unnesting, WatermarkAssigner
@@ -64,6 +66,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Project: lambda node, _seed: Projection(node),
         Filter: lambda node, _seed: Selection(node.predicate),
         Watermark: lambda node, _seed: WatermarkAssigner(node),
+        GatherElements: lambda node, _seed: GatheringElements(node),
         Unnest: lambda node, _seed: Unnesting(node) if node.condition is None else OuterUnnesting(node),
         ApplyPython: lambda node, _seed: PythonSteps(node),
         AssignSession: lambda node, seed: SessionAssignment(node, seed),

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from ouzel.compiler.expressions import Call, Cast, Expression, Literal, children, rewrite
+from ouzel.compiler.expressions import (
+    Call,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    SourceLocation,
+    children,
+    rewrite,
+)
+from ouzel.compiler.functions.arithmetic import ZERO
 from ouzel.compiler.functions.kernel import lower
 from ouzel.errors import NotSupported
 from ouzel.runtime.operators.buffers import Mask
@@ -36,7 +48,33 @@ def reasons_of(part: Expression, frame: pl.DataFrame) -> Sequence[str]:
     lowered = lower(part)
     told = [None] * frame.height if lowered.told is None else frame.select(told=lowered.told)["told"].to_list()
     where = f" in {part.written}" if part.written else ""
-    return [f"{one or lowered.reason}{where}" for one in told]
+    own = _own_reasons(part, frame)
+    return [f"{one or reason}{where}" for one, reason in zip(told, own, strict=True)]
+
+
+def _own_reasons(part: Expression, frame: pl.DataFrame) -> Sequence[str]:
+    """Of each row what is wrong in this part, without what could be wrong in the parts that it is computed of."""
+    reason = lower(_of_columns(part)).reason or lower(part).reason
+    match part:
+        case Call(function="divide" | "div" | "modulo" | "pmod", arguments=(_, divisor)):
+            zero = frame.with_columns((lower(divisor).value == 0).fill_null(False).alias("$zero"))["$zero"]
+            other = " or ".join(one for one in reason.split(" or ") if one != ZERO) or reason
+            return [ZERO if each else other for each in zero]
+    return [reason] * frame.height
+
+
+def _of_columns(part: Expression) -> Expression:
+    """The part over columns in place of what it computes of."""
+
+    def plain(number: int, one: Expression) -> Expression:
+        return one if isinstance(one, Literal) else Column(one.type, f"${number}")
+
+    match part:
+        case Call(arguments=arguments):
+            return replace(part, arguments=tuple(plain(number, one) for number, one in enumerate(arguments)))
+        case Cast(operand=operand):
+            return replace(part, operand=plain(0, operand))
+    return part
 
 
 def describe_culprit(part: Expression) -> str:
@@ -47,16 +85,33 @@ def describe_culprit(part: Expression) -> str:
 
 def _advice(part: Expression) -> str:
     match part:
-        case Call(function="divide" | "div" | "modulo", arguments=(_, divisor)):
-            return f"divide by NULLIF({_text(divisor)}, 0) to have NULL instead"
-        case Cast(operand=operand):
-            return f"write TRY_CAST({_text(operand)} AS {part.type}) to have NULL instead"
+        case Call(function="divide" | "div" | "modulo" | "pmod", arguments=(_, divisor)):
+            if isinstance(divisor, Literal):
+                return "write a divisor that is not 0, or NULL for no quotient"
+            return f"divide by NULLIF({_operand(part, divisor)}, 0) to have NULL instead"
+        case Cast(operand=operand) if part.written is not None or operand.written is not None:
+            return f"write TRY_CAST({_operand(part, operand)} AS {part.type}) to have NULL instead"
     return ""
 
 
-def _text(part: Expression) -> str:
-    written = part.written
-    return written.line[written.column : written.column + written.length] if written else str(part)
+_LAST_OPERAND = re.compile(r".*(?:[/%,]|\bDIV\b)\s*([^()/%,]+)\)?$", re.IGNORECASE | re.DOTALL)
+_CAST_OPERAND = re.compile(r"CAST\s*\((.*)\sAS\s[^()]+(?:\([^()]*\))?\)$|(.*?)::.*$", re.IGNORECASE | re.DOTALL)
+
+
+def _operand(part: Expression, operand: Expression) -> str:
+    """What the user wrote for the last operand of a part, which may be the name of what a view computes."""
+    while isinstance(operand, Cast) and operand.written is None:  # nobody wrote it
+        operand = operand.operand
+    whole, own = part.written, operand.written
+    if whole is None or (own is not None and _is_within(own, whole)):
+        return own.part if own else str(operand)
+    found = (_CAST_OPERAND if isinstance(part, Cast) else _LAST_OPERAND).match(whole.part)
+    return next((text.strip() for text in found.groups() if text), "") if found else str(operand)
+
+
+def _is_within(one: SourceLocation, whole: SourceLocation) -> bool:
+    end = whole.column + whole.length
+    return one.number == whole.number and whole.column <= one.column and one.column + one.length <= end
 
 
 def _culprit(expression: Expression, row: pl.DataFrame) -> Expression:

@@ -29,6 +29,7 @@ from ouzel.compiler.plan import (
     Filter,
     FinalAggregate,
     Gather,
+    GatherElements,
     IntervalJoin,
     Join,
     JoinKind,
@@ -237,17 +238,40 @@ def _elements(node: Unnest) -> str:
     array = to_spark(node.array)
     if node.condition is None:
         return array
-    names, kinds = zip(*node.names, strict=True)
-    texts: tuple[str, ...] = ("key", "value")
-    if not isinstance(node.array.type, MapType):
-        fields = _row_fields(node)
-        texts = tuple(f"element.getField({quote(field)})" for field in fields) if fields else ("element",)
-    variables = {name: InSpark(kind, text) for name, kind, text in zip(names, kinds, texts, strict=True)}
+    texts = ("key", "value") if isinstance(node.array.type, MapType) else _parts_of_element(node.array.type, node.names)
+    variables = _variables(node.names, texts)
     fits = to_spark(substitute(node.condition, variables))
     is_map = isinstance(node.array.type, MapType)
     return (
         f"F.map_filter({array}, lambda key, value: {fits})" if is_map else f"F.filter({array}, lambda element: {fits})"
     )
+
+
+def _variables(names: Sequence[tuple[str, DataType]], texts: Sequence[str]) -> dict[str, Expression]:
+    """What stands for the columns of an element in what is said of it."""
+    return {name: InSpark(kind, text) for (name, kind), text in zip(names, texts, strict=True)}
+
+
+def _parts_of_element(kind: DataType, names: Sequence[tuple[str, DataType]]) -> tuple[str, ...]:
+    """The columns that an element is, as text: its fields, if it is a row."""
+    if isinstance(kind, MapType):
+        return ('element.getField("key")', 'element.getField("value")')
+    element = kind.element if isinstance(kind, ArrayType) else None
+    if isinstance(element, RowType):
+        return tuple(f"element.getField({quote(field)})" for field, _ in element.fields)
+    return ("element",)
+
+
+@BATCH.add(GatherElements)
+def _gather_elements(node: GatherElements, names: FrameNames) -> list[str]:
+    variables = _variables(node.names, _parts_of_element(node.array.type, node.names))
+    made = to_spark(node.array)
+    made = f"F.map_entries({made})" if isinstance(node.array.type, MapType) else made
+    if node.condition is not None:
+        made = f"F.filter({made}, lambda element: {to_spark(substitute(node.condition, variables))})"
+    made = f"F.transform({made}, lambda element: {to_spark(substitute(node.item, variables))})"
+    empty = f"F.array().cast({quote(to_spark_type(node.schema[node.name].type))})"
+    return [f'.select("*", F.coalesce({made}, {empty}).alias({quote(node.name)}))']
 
 
 def _row_fields(node: Unnest) -> tuple[str, ...]:

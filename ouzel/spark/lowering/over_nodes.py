@@ -52,7 +52,11 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
     """The first rows of each partition; of all rows by Spark's own LIMIT."""
     if not node.partition and node.function == "row_number" and not node.name:
         offset = [f".offset({node.skip})"] if node.skip else []
-        return [f".orderBy({_sort(node.sorted_by)})", *offset, f".limit({node.most - node.skip})"]
+        return [
+            f".orderBy({_sort(node.sorted_by)})",
+            *offset,
+            *([] if node.keeps_all else [f".limit({node.most - node.skip})"]),
+        ]
     name = node.name or PLACE
     order = node.order if node.function != "row_number" else node.sorted_by
     place = f"F.col({quote(column_name(name))})"

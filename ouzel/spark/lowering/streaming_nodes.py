@@ -24,6 +24,7 @@ from ouzel.compiler.plan import (
     Filter,
     FinalAggregate,
     Gather,
+    GatherElements,
     IntervalJoin,
     Join,
     LateRows,
@@ -209,7 +210,7 @@ class MicroBatch(Leaf):
         return (*self.identity, column)
 
 
-AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Gather, Project, Sink, Union, Unnest)
+AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Gather, GatherElements, Project, Sink, Union, Unnest)
 
 _NO_JOIN = Refused(
     "it joins streams only within a span of time, and takes no rows back",

@@ -49,3 +49,16 @@ FROM events WHERE id < 300 AND tags IS NOT NULL;
 -- duckdb:
 SELECT id, LEN(COALESCE(tags, [])) AS n, CASE WHEN flag THEN [] ELSE [quantity] END AS some, [[], tags] AS both, tags = [] AS bare, 0 AS none
 FROM events WHERE id < 300 AND tags IS NOT NULL;
+
+-- query: elements_in_the_select_list
+SELECT id, UNNEST(tags) AS tag, kind FROM events WHERE quantity > 4;
+
+-- query: elements_in_an_expression
+SELECT id, UPPER(UNNEST(tags)) || kind AS tags FROM events WHERE quantity > 4;
+-- duckdb:
+SELECT id, UPPER(tag) || kind AS tags FROM (SELECT id, kind, UNNEST(tags) AS tag FROM events WHERE quantity > 4);
+
+-- query: empty_maps
+SELECT order_id, CARDINALITY(MAP[]) AS none, CARDINALITY(COALESCE(labels, MAP[])) AS n FROM orders;
+-- duckdb:
+SELECT order_id, 0 AS none, COALESCE(CARDINALITY(labels), 0)::INT AS n FROM orders;

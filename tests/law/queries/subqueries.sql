@@ -142,3 +142,41 @@ FROM events GROUP BY 1 HAVING SUM(quantity) > (SELECT MIN(n) FROM words) AND kin
 
 -- query: value_beside_an_aggregate_of_nothing
 SELECT (SELECT MAX(n) FROM words) AS most, COUNT(*) AS n, CASE WHEN EXISTS (SELECT 1 FROM words WHERE n > 3) THEN COUNT(amount) END AS some FROM nothing;
+
+-- query: values_of_the_row_itself
+SELECT id, (SELECT 1) AS one, (SELECT e.quantity + 1) AS more FROM events AS e WHERE quantity > (SELECT 3) AND (SELECT kind) <> 'buy';
+
+-- query: elements_exist
+SELECT id, EXISTS (SELECT 1 FROM UNNEST(e.tags) AS u (tag) WHERE tag > e.kind) AS greater,
+  NOT EXISTS (SELECT tag FROM UNNEST(tags) AS u (tag)) AS none
+FROM events AS e WHERE EXISTS (SELECT 1 FROM UNNEST(tags) AS u (tag) WHERE tag <> kind LIMIT 1) OR quantity > 10;
+-- duckdb:
+SELECT id, len(list_filter(coalesce(tags, []), lambda tag: tag > kind)) > 0 AS greater, len(coalesce(tags, [])) = 0 AS none
+FROM events WHERE len(list_filter(coalesce(tags, []), lambda tag: tag <> kind)) > 0 OR quantity > 10;
+
+-- query: elements_that_are_rows_exist
+SELECT order_id FROM orders AS o WHERE EXISTS (SELECT 1 FROM UNNEST(o.items) AS i WHERE i.n > 2 AND i.n > o.order_id % 5)
+AND NOT EXISTS (SELECT 1 FROM UNNEST(labels) AS l (k, v) WHERE k = v);
+-- duckdb:
+SELECT order_id FROM orders WHERE len(list_filter(coalesce(items, []), lambda i: i.n > 2 AND i.n > order_id % 5)) > 0
+AND len(list_filter(coalesce(map_entries(labels), []), lambda l: l.key = l.value)) = 0;
+
+-- query: elements_that_hold_a_value
+SELECT id, kind NOT IN (SELECT UPPER(tag) FROM UNNEST(e.tags) AS u (tag)) AS out, (kind IN (SELECT tag FROM UNNEST(e.tags) AS u (tag))) IS NULL AS unknown
+FROM events AS e WHERE kind IN (SELECT tag FROM UNNEST(tags) AS u (tag) WHERE tag > 'a') OR kind NOT IN (SELECT tag FROM UNNEST(tags) AS u (tag));
+-- duckdb:
+SELECT id, out, held IS NULL AS unknown FROM (SELECT *,
+  CASE WHEN len(coalesce(tags, [])) = 0 THEN true WHEN kind IS NULL THEN NULL WHEN list_contains(list_transform(tags, lambda t: upper(t)), kind) THEN false
+    WHEN list_contains(list_transform(tags, lambda t: t IS NULL), true) THEN NULL ELSE true END AS out,
+  CASE WHEN len(coalesce(tags, [])) = 0 THEN false WHEN kind IS NULL THEN NULL WHEN list_contains(tags, kind) THEN true
+    WHEN list_contains(list_transform(tags, lambda t: t IS NULL), true) THEN NULL ELSE false END AS held FROM events)
+WHERE (held AND kind > 'a') OR NOT held;
+
+-- query: values_of_elements
+SELECT id, (SELECT COUNT(*) FROM UNNEST(e.tags) AS u (tag) WHERE tag > 'b') AS n, (SELECT COUNT(tag) FROM UNNEST(tags) AS u (tag)) AS known,
+  (SELECT MAX(LENGTH(tag)) FROM UNNEST(tags) AS u (tag)) AS longest, (SELECT MIN(tag || e.kind) FROM UNNEST(tags) AS u (tag)) AS least
+FROM events AS e WHERE quantity > (SELECT COUNT(*) FROM UNNEST(e.tags) AS u (tag));
+-- duckdb:
+SELECT id, len(list_filter(coalesce(tags, []), lambda t: t > 'b')) AS n, len(list_filter(coalesce(tags, []), lambda t: t IS NOT NULL)) AS known,
+  list_max(list_transform(tags, lambda t: length(t)))::INT AS longest, list_min(list_transform(tags, lambda t: t || kind)) AS least
+FROM events WHERE quantity > len(coalesce(tags, []));

@@ -60,3 +60,13 @@ SELECT kind, flag, id, quantity FROM events QUALIFY ROW_NUMBER() OVER (PARTITION
 
 -- query: limit_as_a_value
 SELECT id, (SELECT n FROM words WHERE n > 98 ORDER BY n LIMIT 1) AS a, (SELECT n FROM words WHERE n > 1000 LIMIT 1) AS b FROM events WHERE id < 9;
+
+-- query: offset_without_limit
+SELECT order_id, customer FROM orders ORDER BY order_id DESC LIMIT ALL OFFSET 17;
+-- duckdb:
+SELECT order_id, customer FROM orders ORDER BY order_id DESC, customer OFFSET 17;
+
+-- query: offset_below
+SELECT customer, COUNT(*) AS n FROM (SELECT order_id, customer FROM orders ORDER BY order_id OFFSET 20) AS o GROUP BY customer;
+-- duckdb:
+SELECT customer, COUNT(*) AS n FROM (SELECT order_id, customer FROM orders ORDER BY order_id, customer OFFSET 20) AS o GROUP BY customer;

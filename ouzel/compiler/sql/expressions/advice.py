@@ -10,11 +10,13 @@ from ouzel.compiler.types import (
     BOOLEAN,
     DATE,
     VARCHAR,
+    ArrayType,
     DataType,
     DateType,
     DecimalType,
     FloatType,
     IntegerType,
+    RowType,
     TimestampType,
 )
 
@@ -40,6 +42,10 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
+    if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
+        rows = isinstance(value.type, RowType)
+        shown = "their fields: (a.x, a.y) < (b.x, b.y)" if rows else "their elements: (a[1], a[2]) < (b[1], b[2])"
+        return f"compare {shown}"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
     return _of_text_and_number(left, right) or _of_cast(left, right) or usual
 
@@ -85,6 +91,9 @@ def of_function(name: str, arguments: Sequence[str]) -> str:
     if name == "datediff" and len(arguments) == 2:
         end, start = arguments
         return f"write TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
+    if name == "pmod" and len(arguments) == 2:
+        a, b = arguments
+        return f"write MOD(MOD({a}, {b}) + {b}, {b})"
     if name == "safe_divide" and len(arguments) == 2:
         return f"write {arguments[0]} / NULLIF({arguments[1]}, 0)"
     return ""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from ouzel.compiler.coercion import can_cast, cast_to, common_type
+from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, is_numeric
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, balanced
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
@@ -226,6 +226,10 @@ class Binder:
         if len(node.expressions) != 1:
             raise self.source.error("one index belongs between the brackets", place(node))
         whole, index = self.bind(node.this), self.bind(node.expressions[0])
+        if isinstance(whole.type, ArrayType) and is_numeric(index.type) and not can_coerce(index.type, INT):
+            problem = f"the index of an array is an INT, and this is {index.type}"
+            advice = f"write CAST({self._text(node.expressions[0])} AS INT)"
+            raise self.source.error(problem, place(node.expressions[0]), advice)
         return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
 
     def filtered(self, node: exp.Expr) -> Expression:

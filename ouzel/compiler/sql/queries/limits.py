@@ -8,14 +8,18 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from ouzel.compiler.plan import SortKey, TopN
+from ouzel.compiler.expressions import Literal
+from ouzel.compiler.plan import Filter, Project, SortKey, TopN
+from ouzel.compiler.plan.top_n import ALL_ROWS
 from ouzel.compiler.sql.expressions.literals import row_count
 from ouzel.compiler.sql.queries.output import OutputColumn, output_name, project, star_of
 from ouzel.compiler.sql.queries.over_calls import break_ties, has_order
 from ouzel.compiler.sql.queries.scope import Relation, Visible, matches, name_of, near, pick
+from ouzel.compiler.sql.queries.values import no_table
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.compiler.types import BOOLEAN
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
@@ -70,9 +74,10 @@ class FirstRows:
         items = [self._sort_key(item, relation) for item in self.items]
         if self.on:
             relation = self._first_of_each(relation, items)
-        if self.limit is not None:
-            relation = self._top(relation, partition, items, self.limit + self.skip, self.skip)
-        if self.limit is None and not self.on:
+        if self.limit is not None or self.skip:
+            most = ALL_ROWS if self.limit is None else self.limit + self.skip
+            relation = self._top(relation, partition, items, most, self.skip)
+        elif not self.on:
             self._note_endless()
         relation = self._without_hidden(relation)
         return replace(relation, sorted_by=_list_shown(items, relation))
@@ -80,8 +85,6 @@ class FirstRows:
     def _note_endless(self) -> None:
         """Only the result of a statement is shown in an order."""
         assert self.clause is not None
-        if self.skip:
-            raise self.source.error("OFFSET needs LIMIT", place(self.clause), "add LIMIT")
         if self.hidden:
             advice = "select what it is ordered by, or add LIMIT"
             raise self.source.error("a result is shown in the order of its own columns", place(self.clause), advice)
@@ -110,6 +113,10 @@ class FirstRows:
                 f"leave it out, or take a value out of it: {alike[0]}['key']",
             )
         written = NodeLocation(place(self.clause or self.tree)[0])
+        if most == skip:  # no row, without waiting for any
+            nothing = Filter(no_table().node, Literal(BOOLEAN, False), written=written)
+            none = tuple((column.name, Literal(column.type, None)) for column in node.schema)
+            return replace(relation, node=Project(nothing, none), window=None, undated=CHANGED)
         made = TopN(node, partition, tuple(order), ties, "row_number", most, skip, written=written)
         return replace(relation, node=made, window=None, undated=CHANGED)
 

@@ -20,6 +20,7 @@ from ouzel.compiler.sql.queries.scope import matches, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.statements import Name
 from ouzel.compiler.types import (
     BIGINT,
     DOUBLE,
@@ -103,10 +104,6 @@ class CallReader:
         name = name_of(self.source, node.args["alias"])
         known = self.tree.args.get("windows") or ()
         found = [window for window in known if matches(name, window.this.name)]
-        if any(node.args.get(part) for part in ("partition_by", "order", "spec")):
-            raise self.source.error(
-                f"OVER ({name.text} ...) adds to a window", name.span, "write the whole window here", NotSupported
-            )
         if not found:
             advice = near(name.text, [window.this.name for window in known], f"add WINDOW {name.text} AS (...)")
             raise self.source.error(f"there is no window {name.text}", name.span, advice)
@@ -116,7 +113,22 @@ class CallReader:
             )
         window: exp.Expr = found[0]
         consume(self.source, window, "this", "partition_by", "order", "alias", "spec")
-        return window
+        return self._extended(node, window, name) if any(map(node.args.get, _PARTS)) else window
+
+    def _extended(self, node: exp.Expr, window: exp.Expr, name: Name) -> exp.Expr:
+        """`OVER (w ORDER BY ...)`: the partition of w, its order or another one where it has none, and a frame, which w has not."""
+        twice = next(
+            (clause for clause, words in _PARTS.items() if node.args.get(clause) and window.args.get(clause)), ""
+        )
+        wrong = "partition_by" if node.args.get("partition_by") else "spec" if window.args.get("spec") else twice
+        if wrong:
+            problem = f"OVER ({name.text} ...) adds an order and a frame to a window, and this is its {_PARTS[wrong]}"
+            raise self.source.error(problem, name.span, "write the whole window here")
+        made = exp.Window(this=node.this.copy())
+        for clause in _PARTS:
+            value = node.args.get(clause) or window.args.get(clause)
+            made.set(clause, [part.copy() for part in value] if isinstance(value, list) else value and value.copy())
+        return made
 
     def _read_order(self, binder: Binder, item: exp.Expr) -> WrittenOrder:
         consume(self.source, item, "this", "desc", "nulls_first")
@@ -187,8 +199,11 @@ class CallReader:
 
     def _number(self, node: exp.Expr, name: str, least: int) -> int:
         if not (isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least):
+            advice = f"write {_USAGE[name]}"
+            if name in SHIFTS and not isinstance(node, exp.Literal):
+                advice += f", or CASE n WHEN 1 THEN {name.upper()}(value, 1) OVER (...) WHEN 2 THEN {name.upper()}(value, 2) OVER (...) END"
             raise self.source.error(
-                f"{name.upper()} takes a constant whole number from {least} on", place(node), f"write {_USAGE[name]}"
+                f"{name.upper()} takes a constant whole number from {least} on", place(node), advice
             )
         return row_count(self.source, node.name, place(node))
 
@@ -214,12 +229,13 @@ class CallReader:
             )  # fmt: skip
         call = AggregateBinder(binder, called)
         if not call.function.call.over:
-            raise self.source.error(
-                f"{name.upper()} OVER is not supported",
-                place(called),
-                "aggregate by GROUP BY and join the result",
-                NotSupported,
-            )
+            advice = "aggregate by GROUP BY and join the result"
+            if name in _FIRST_BY and len(values) == 2:
+                of, by = (self.source.text[slice(*place(value))] for value in values)
+                order = f"{by}{_FIRST_BY[name]}"
+                every = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+                advice = f"write FIRST_VALUE({of}) OVER (PARTITION BY ... ORDER BY {order} {every})"
+            raise self.source.error(f"{name.upper()} OVER is not supported", place(called), advice, NotSupported)
         made = call.bind()
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
@@ -234,6 +250,8 @@ class CallReader:
         return WrittenCall(spec, replace(call, written=written), argument, default, where)
 
 
+_PARTS = {"partition_by": "PARTITION BY", "order": "second ORDER BY", "spec": "second frame"}
+"""The parts of a window, and what one is that cannot be added."""
 _ARGUMENTS = {
     **dict.fromkeys(RANKS, (0, 0)), "ntile": (1, 1), "lag": (1, 3), "lead": (1, 3), "first_value": (1, 1), "last_value": (1, 1),
     "nth_value": (2, 2),
@@ -243,6 +261,12 @@ _USAGE = {
     **{name: f"{name.upper()}(value, 1, default)" for name in SHIFTS},
     **{name: f"{name.upper()}(value)" for name in PICKS}, "nth_value": "NTH_VALUE(value, 2)",
 }  # fmt: skip
+_FIRST_BY = {
+    "arg_min": " NULLS LAST",
+    "min_by": " NULLS LAST",
+    "arg_max": " DESC NULLS LAST",
+    "max_by": " DESC NULLS LAST",
+}
 _RANGE_ADVICE: dict[type[DataType], str] = {
     FloatType: "order by a whole number: CAST(value AS BIGINT)",
     TimestampType: "write RANGE INTERVAL '1' HOUR PRECEDING",

@@ -27,7 +27,7 @@ from ouzel.compiler.sql.queries.sets import bind_set_operation
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.subqueries import bind_nested, with_items
 from ouzel.compiler.sql.queries.ttl import StateTtl
-from ouzel.compiler.sql.queries.unnest import bind_unnest
+from ouzel.compiler.sql.queries.unnest import bind_unnest, with_selected_elements
 from ouzel.compiler.sql.queries.values import bind_values, no_table
 from ouzel.compiler.sql.queries.windows import assign_session, assign_window, is_window, read_window
 from ouzel.compiler.sql.statements.named import NamedTables
@@ -123,6 +123,8 @@ class QueryBinder:
                 with advising_of_groups(self.source, tree):
                     return self._select(above)
         relation = self._from(tree)
+        if not groups:
+            tree, relation = with_selected_elements(self.source, tree, relation)
         forgetting = self.ttl.of_keys(tree, relation)
         where = tree.args.get("where")
         if where:
@@ -222,6 +224,7 @@ class QueryBinder:
 
     def _find_named(self, node: exp.Expr, aliased: bool = True) -> Relation:
         if isinstance(node.this, exp.Anonymous) or self.named.is_path(node.this):
+            self._refuse_quoted_name(node.this)
             return self.named.relation(node.this, aliased)
         name = name_of(self.source, node.this)
         if above := [node.args[key].name for key in ("catalog", "db", "table") if node.args.get(key)]:
@@ -232,6 +235,22 @@ class QueryBinder:
             if matches(name, known):
                 return relation
         return self.tables(name)
+
+    def _refuse_quoted_name(self, node: exp.Expr) -> None:
+        """A table's name in single quotes would be the path of a file."""
+        if (
+            self.named.is_path(node)
+            and node.name.isidentifier()
+            and self._is_table(Name(node.name, False, place(node)))
+        ):
+            problem = f"'{node.name}' in quotes is the path of a file, and {node.name} is a table"
+            raise self.source.error(problem, place(node), f"write FROM {node.name}")
+
+    def _is_table(self, name: Name) -> bool:
+        try:
+            return any(matches(name, known) for known, _ in self.ctes) or bool(self.tables(name))
+        except QueryError:
+            return False
 
     def _alias(self, node: exp.Expr) -> tuple[str, list[Name]]:
         alias = node.args.get("alias")

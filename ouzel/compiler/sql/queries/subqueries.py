@@ -34,10 +34,11 @@ from ouzel.compiler.sql.queries.correlation import (
     split_correlation,
     strip_parentheses,
 )
+from ouzel.compiler.sql.queries.elements import elements_of
 from ouzel.compiler.sql.queries.existence import unordered, without_limit
 from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
 from ouzel.compiler.sql.queries.joins import apart, joined
-from ouzel.compiler.sql.queries.output import OutputColumn, project, strip_alias
+from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -88,10 +89,14 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
     if isinstance(part, exp.Exists):
         query, limit = without_limit(queries.source, part.this)
+        if limit != 0 and (own := elements_of(queries, query, relation)) is not None:
+            return _filtered(*own.exists(), negated, at)
         inner = _read(queries, query, relation, 0)
         if limit == 0:  # it has no row, whatever it says
             return replace(relation, node=Filter(relation.node, Literal(BOOLEAN, negated), written=at))
         return joined(relation, inner.relation, kind, inner.parts, at)
+    if (own := elements_of(queries, part.args["query"], relation)) is not None:
+        return _filtered(*own.contains(part.this), negated, at)
     binder = Binder(queries.source, relation)
     values = [binder.bind(each) for each in _compared(part)]
     inner = _read(queries, part.args["query"], relation, len(values))
@@ -102,6 +107,11 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     if len(values) > 1:
         return _without_unknown_tuples(queries, found, values, same, inner, at)
     return _without_unknown(queries, found, values[0], inner, at)
+
+
+def _filtered(condition: Expression, relation: Relation, negated: bool, at: NodeLocation) -> Relation:
+    condition = resolve_call("not", [condition]) if negated else condition
+    return replace(relation, node=Filter(relation.node, condition, written=at))
 
 
 def _compared(node: exp.Expr) -> list[exp.Expr]:
@@ -211,9 +221,12 @@ def _outermost(part: exp.Expr) -> exp.Expr | None:
 
 def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
     if isinstance(node, exp.In):
-        return _membership(queries, node, relation)
+        own = elements_of(queries, node.args["query"], relation)
+        return own.contains(node.this) if own else _membership(queries, node, relation)
     if isinstance(node, exp.Exists):
         query, limit = without_limit(queries.source, node.this)
+        if limit != 0 and (own := elements_of(queries, query, relation)) is not None:
+            return own.exists()
         value, found = _find_match(queries, node, plain_select(queries.source, query), relation, ())
         return (value, found) if limit != 0 else (Literal(BOOLEAN, False), relation)
     return _scalar(queries, node, relation)
@@ -266,6 +279,10 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     tree = plain_select(queries.source, node)
     if len(tree.expressions) != 1:
         raise _several(queries.source, tree, len(tree.expressions))
+    if _is_expression(queries, tree):
+        return Binder(queries.source, relation).bind(strip_alias(tree.expressions[0])), relation
+    if (own := elements_of(queries, tree, relation)) is not None:
+        return own.value()
     alone = bind_alone(queries, tree)
     if not isinstance(alone, QueryError):
         if len(alone.columns) != 1:
@@ -294,6 +311,13 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         return value, both
     found = resolve_call("is_not_null", [keys[0]])
     return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
+
+
+def _is_expression(queries: Queries, tree: exp.Select) -> bool:
+    """Whether it reads no table and is computed of the row around it: `(SELECT 1)`, `(SELECT t.a + 1)`."""
+    clauses = {key for key, value in tree.args.items() if value} - {"expressions"}
+    item = tree.expressions[0]
+    return not (clauses or star_of(item) or is_grouped(tree, queries.source.functions) or has_subquery(item))
 
 
 def _where(

@@ -9,12 +9,16 @@ from sqlglot import exp
 from ouzel.compiler.plan import Filter, Unnest
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.joins import is_true
+from ouzel.compiler.sql.queries.output import output_name
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import BIGINT, ArrayType, DataType, MapType, RowType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
+
+SELECTED = "$unnest"
+"""The table under which the elements of an UNNEST in a select list are found."""
 
 
 def bind_unnest(source: QueryText, join: exp.Join, relation: Relation) -> Relation:
@@ -45,6 +49,52 @@ def bind_unnest(source: QueryText, join: exp.Join, relation: Relation) -> Relati
     both = replace(relation, node=node, columns=(*relation.columns, *columns))
     on = join.args.get("on")
     return both if on is None or is_true(on) else _fitting(source, on, both, node)
+
+
+def with_selected_elements(source: QueryText, tree: exp.Select, relation: Relation) -> tuple[exp.Select, Relation]:
+    """`SELECT a, UNNEST(b)` is `SELECT a, x FROM ... CROSS JOIN UNNEST(b) AS u (x)`, as in Postgres; and the relation of that.
+
+    Raises:
+        NotSupported: there are several, or its elements are rows of several columns.
+    """
+    found = [
+        part
+        for item in tree.expressions
+        for part in item.find_all(exp.Unnest)
+        if part.find_ancestor(exp.Select) is tree
+    ]
+    if not found:
+        return tree, relation
+    if len(found) > 1:
+        problem, instead = (
+            "UNNEST twice in one select list is not supported",
+            "write CROSS JOIN UNNEST(a) AS u (x) for each",
+        )
+        raise source.error(problem, place(found[1]), instead, NotSupported)
+    both = bind_unnest(source, exp.Join(this=found[0].copy()), relation)
+    made = both.columns[len(relation.columns) :]
+    if len(made) != 1:
+        instead = "write CROSS JOIN UNNEST(...) AS u, and select its columns"
+        raise source.error(
+            "UNNEST of several columns in a select list is not supported", place(found[0]), instead, NotSupported
+        )
+    element = Visible(SELECTED, "element", made[0].column, hidden=True)
+    column = exp.column(exp.to_identifier("element", quoted=True), table=exp.to_identifier(SELECTED, quoted=True))
+    start, end = place(found[0])
+    for identifier in column.find_all(exp.Identifier):
+        identifier.meta.update(start=start, end=end - 1)
+    named = {
+        id(item): item if isinstance(item, exp.Alias) else exp.alias_(item.copy(), output_name(item, at), quoted=True)
+        for at, item in enumerate(tree.expressions)
+        if found[0] in item.find_all(exp.Unnest)
+    }
+    items = [named.get(id(item), item).copy() for item in tree.expressions]
+    for item in items:
+        for part in list(item.find_all(exp.Unnest)):
+            part.replace(column)
+    tree = tree.copy()
+    tree.set("expressions", items)
+    return tree, replace(both, columns=(*relation.columns, element))
 
 
 def _fitting(source: QueryText, on: exp.Expr, both: Relation, node: Unnest) -> Relation:

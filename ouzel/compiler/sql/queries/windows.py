@@ -170,6 +170,11 @@ def _with_keys(node: Node, values: Sequence[Expression]) -> tuple[Node, tuple[st
 
 def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
     bound = binder.bind(call.time)
+    if isinstance(bound.type, IntervalType):
+        shape = _shape(call.kind.value.upper(), call.data is not None)
+        raise binder.source.error(
+            "the time column comes before the length of a window", place(call.time), f"write {shape}"
+        )
     actual = relation.node.time_column
     if actual is None:
         table = relation.columns[0].table or "this query"

@@ -58,6 +58,11 @@ class QueryParser(Parser):
         TokenType.FALSE: lambda self, token: exp.Boolean(this=False).update_positions(token),
     }
     """These words have a place in the text, too: what is said of `NOT TRUE` is said of it, and not of what stands beside it."""
+    UNARY_PARSERS: ClassVar = {
+        **Parser.UNARY_PARSERS,
+        TokenType.DASH: lambda self: self.read_minus(),
+    }
+    """A minus is part of what is underlined."""
     FUNCTIONS: ClassVar = {word: Parser.FUNCTIONS[word] for word in KEYWORDS if word in Parser.FUNCTIONS}
     FUNCTION_PARSERS: ClassVar = {}
     NO_PAREN_FUNCTIONS: ClassVar = {}
@@ -72,6 +77,13 @@ class QueryParser(Parser):
         self.source = source
         self.frame: exp.WindowSpec | None = None
         self.condition_at = -1
+
+    def read_minus(self) -> exp.Expr:
+        """What stands behind a minus, negated."""
+        sign = self._prev
+        node = exp.Neg(this=self._parse_unary())
+        node.meta.update(start=sign.start, end=self._prev.end)
+        return self.expression(node)
 
     # Calls
 

@@ -96,10 +96,13 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
     if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
+    if source.text[at:end].upper() == "EMIT":
+        return source.error("this EMIT clause is none", (at, end), _EMIT)
     advice = _meant(tokens, at) or "see docs/sql.md for what a query may hold"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
+_EMIT = "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND"
 _CLAUSES = (
     "SELECT",
     "DISTINCT",
@@ -122,6 +125,6 @@ def _meant(tokens: Tokens, at: int) -> str:
     if before is None or before.token_type is not TokenType.VAR:
         return ""
     if before.text.upper() == "EMIT":
-        return "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND"
+        return _EMIT
     close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""

@@ -197,6 +197,17 @@ def depth_change(token: Token) -> int:
     return -1 if token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) else 0
 
 
+def clauses_at_top(tokens: Tokens) -> dict[tuple[str, str], Span]:
+    """Where ORDER BY and LIMIT stand that are of the whole query."""
+    found, depth = {}, 0
+    for token in tokens:
+        depth += depth_change(token)
+        word = "LIMIT" if is_word(token, "FETCH") else token.text.upper()
+        if depth == 0 and is_word(token, "ORDER BY", "LIMIT", "FETCH"):
+            found[word, ""] = span_of([token])
+    return found
+
+
 def matching(tokens: Tokens, opening: int) -> int | None:
     """Index of the bracket that closes the one at `opening`."""
     depth = 0

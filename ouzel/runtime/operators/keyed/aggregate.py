@@ -229,7 +229,7 @@ class Aggregation(Operator):
 
 def overflow_of(call: AggregateCall) -> tuple[str, str]:
     """Why a total is refused, and the line it was written in with what to write instead."""
-    name = "" if call.name.startswith("$") else f" AS {call.name}"
+    name = "" if "$" in call.name else f" AS {call.name}"
     reason = f"{call.function.upper()}{name} leaves {call.type}"
     if call.written is None:
         return reason, ""

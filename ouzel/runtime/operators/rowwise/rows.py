@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,7 +14,7 @@ import polars as pl
 from ouzel.compiler.coercion import is_numeric
 from ouzel.compiler.expressions import Call, Column, Expression, Literal, columns_of, walk_expression
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
+from ouzel.compiler.plan import OWN_NAMES, WEIGHT, Project, Unnest, Watermark
 from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, TimestampType
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
@@ -23,6 +24,8 @@ from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
+_OWN_NAME = re.compile(rf"\$(?:{'|'.join(sorted(OWN_NAMES))})(?:_end|_time)?\d*")
+"""What stands beside a user's row, and is no part of what he is shown of it."""
 
 
 def weight_of(frame: pl.DataFrame) -> list[str]:
@@ -35,12 +38,14 @@ def refuse_rows(
 ) -> None:
     """Put the rows of `frame` where `bad` on the operator's list, all for one reason or each for its own."""
     rows = frame.filter(bad)
+    own = [name for name in rows.columns if _OWN_NAME.fullmatch(name)]
+    shown = rows_as_json(rows.drop(own)) if len(own) < rows.width else ["{}"] * rows.height
     reasons = [reason] * rows.height if isinstance(reason, str) else reason
     operator.counters.refused += rows.height
-    operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, rows_as_json(rows), strict=True)]
+    operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, shown, strict=True)]
 
 
-class _Computing(Operator):
+class Computing(Operator):
     """Base: evaluates expressions and refuses the rows that fail."""
 
     def __init__(self, items: Sequence[tuple[str, Expression]]) -> None:
@@ -134,7 +139,7 @@ class Passing(Operator):
         return frame
 
 
-class Projection(_Computing):
+class Projection(Computing):
     """Project: computes the output's columns."""
 
     def __init__(self, node: Project) -> None:
@@ -165,7 +170,7 @@ class Projection(_Computing):
         return computed.hstack([kept[WEIGHT]]) if weight else computed
 
 
-class Selection(_Computing):
+class Selection(Computing):
     """Filter: keeps the rows whose predicate is TRUE."""
 
     def __init__(self, predicate: Expression) -> None:
@@ -205,7 +210,7 @@ class Selection(_Computing):
         return mask if len(mask) == wide.height else None
 
 
-class WatermarkAssigner(_Computing):
+class WatermarkAssigner(Computing):
     """Watermark: passes rows on and notes in `sight` what the batch shows of event time, None if all is NULL."""
 
     is_timed = True
@@ -285,7 +290,7 @@ def us_of(kind: DataType) -> int:
     return 86_400_000_000 if isinstance(kind, DateType) else 1
 
 
-class Unnesting(_Computing):
+class Unnesting(Computing):
     """Unnest: a row for each element of an array."""
 
     def __init__(self, node: Unnest) -> None:

@@ -1,0 +1,3 @@
+-- error: this EMIT clause is none; write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND
+-- at: EMIT
+SELECT id FROM flights WHERE origin = 'JFK' EMIT CHANGE;

@@ -1,3 +1,0 @@
--- error: OFFSET needs LIMIT; add LIMIT
--- at: id
-SELECT id FROM flights ORDER BY id OFFSET 5;
