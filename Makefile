@@ -2,7 +2,7 @@
 # locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium versitygw kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law simulate faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium versitygw kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law simulate faults check format docs site wire data clean jdk
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -129,6 +129,11 @@ format: $(INSTALLED) ## Format the code and repair what ruff can
 docs: $(INSTALLED) ## Write the generated pages: docs/cli.md, docs/settings.md and others
 	$(BIN)/python doc_sources/generate.py
 
+site: $(READY) ## Build the pages as a site to read in a browser: site/index.html
+	@$(PIP) install --no-build-isolation --editable '.[site]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Wrote site/index.html"
+
 wire: $(INSTALLED) ## Compile the .proto files; what comes out is committed
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
 	@grep -L '^service' $(PROTOS) | sed 's/\.proto$$/_pb2_grpc.py/' | xargs -r rm -f
@@ -148,7 +153,7 @@ test-newest: ## Run make test with the newest packages that pyproject.toml allow
 data: $(DATA) ## Write the flights, weather, planes, airlines and airports as Parquet into sql_examples/data
 
 clean: ## Remove everything that make has made
-	rm -rf $(VENV) .venv-newest sql_examples/data build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-newest sql_examples/data site build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # What `make run` needs is a quarter of what the tests need. Loops are compiled while the data is written.
 set-up: $(READY) ## Install what `make run` needs, compile the loops and write the data

@@ -47,6 +47,8 @@ HALVES = {
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,
+    # The pages as a site take half a minute to build.
+    "tests/house/test_site.py::test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere": Half.NEVER,
     # What needs an S3 server, which takes minutes to build.
     "tests/checkpoints/test_s3.py": Half.NEVER,
     "tests/checkpoints/test_s3.py::test_a_store_that_ignores_conditions_is_refused_before_anything_is_kept": Half.ALWAYS,
@@ -131,6 +133,7 @@ HALVES = {
     "tests/extending/test_functions.py::test_structured_streaming_computes_them": Half.IN_TURN,
     "tests/fuzz/test_grouping.py::test_the_batch_job_agrees_with_the_oracle": Half.IN_TURN,
     "tests/house/test_docs.py::test_topologies_in_the_docs_run": Half.IN_TURN,
+    "tests/sql/test_cookbook.py::test_the_answer_is_the_one_shown": Half.IN_TURN,
     "tests/law/test_kafka_restart.py": Half.IN_TURN,
     "tests/process/test_life.py::test_a_beat_is_never_read_in_part": Half.IN_TURN,
     "tests/process/test_live_record.py": Half.IN_TURN,

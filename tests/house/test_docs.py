@@ -25,7 +25,13 @@ from tests.house.source import ROOT, package
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
 QUERIES = ROOT / "sql_examples"
 TESTED_APART = {
+    "cookbook.md": "tests/sql/test_cookbook.py",
+    "dirty-files.md": "tests/sql/test_cookbook.py",
+    "late-data.md": "tests/sql/test_cookbook.py",
+    "time-zones.md": "tests/sql/test_cookbook.py",
+    "joins.md": "tests/sql/test_documentation.py",
     "sql.md": "tests/sql/test_documentation.py",
+    "windows.md": "tests/sql/test_documentation.py",
     "stores.md": "tests/stores/test_hybrid.py",
     "tutorial.md": "tests/dsl/test_tutorial.py",
 }

@@ -14,18 +14,15 @@ import pytest
 from tests.house.source import ROOT
 
 PAGES = {
-    name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("sql", "flink", "batch", "structured", "connectors")
+    name: (ROOT / "docs" / f"{name}.md").read_text()
+    for name in ("sql", "joins", "windows", "flink", "batch", "structured", "connectors")
 }
 SAYS_SO = re.compile(r"\brefus|\bnot supported\b|\bunsupported\b", re.IGNORECASE)
 
 SAID = {
     "sql": {
         "What both tables have is refused": "sql/test_likeness.py::test_what_cannot_be_taken_is_refused",
-        "a table that never ends, or is the result of an aggregate, is refused": "refused/hint_broadcast refused/hint_broadcast_of_a_query",
         "`= ANY` and their like are refused": "refused/any_subquery refused/all_subquery",
-        "Which rules each kind of query takes; the others": "law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
-        "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions "
-        "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
@@ -33,6 +30,14 @@ SAID = {
         "and streams of Spark refuse it": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "Spark's streams refuse when the query is planned": "law/test_structured.py::"
         "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
+    },
+    "joins": {
+        "a table that never ends, or is the result of an aggregate, is refused": "refused/hint_broadcast refused/hint_broadcast_of_a_query",
+    },
+    "windows": {
+        "Which rules each kind of query takes; the others": "law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
+        "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions "
+        "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },
     "flink": {
         "refused where something in the query": "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
