@@ -73,7 +73,7 @@ def _graphite(
 
 
 def _send(sender: GraphiteSender) -> str:
-    """Send a round; why it could not be, or an empty text."""
+    """Send the metrics once. Returns why that failed, or an empty text."""
     try:
         sender.send()
     except OSError as error:

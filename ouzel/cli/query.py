@@ -1,4 +1,4 @@
-"""The query of a command: a file, or text given with -e or on standard input."""
+"""The query that a command is given: a file, or text of -e or standard input."""
 
 from __future__ import annotations
 

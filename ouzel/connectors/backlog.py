@@ -1,4 +1,4 @@
-"""What waits in a source behind what was read, told place by place."""
+"""Records that wait in a source to be read, by place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Protocol, TypeVar, runtime_checkable
 
 BACKLOGS_MAX = 10
-"""Of each source so many places are told, those where most waits: a topic may have thousands of partitions."""
+"""The most places of a source that are reported, the fullest first: a topic may have thousands of partitions."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Backlogged(Protocol):
     """What the reader of a partition that lies in several places has beside `lag()`."""
 
     def backlogs(self) -> Sequence[Backlog]:
-        """What waits in each place of which this reader is to tell. It is asked right after `lag()`, and raises nothing."""
+        """The backlog of each place that this reader reports. It is called right after `lag()`, and raises nothing."""
 
 
 class _Counted(Protocol):

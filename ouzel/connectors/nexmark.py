@@ -64,7 +64,7 @@ FIRST_NAMES = ("Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie"
 LAST_NAMES = ("Shultz", "Abrams", "Spencer", "White", "Bartels", "Walton", "Smith", "Jones", "Noris")
 
 HELD_STEP = ROUND * HOT_EVERY
-"""After so many events everything begins anew: rounds, hot people and hot auctions."""
+"""The period, in events, after which rounds, hot people and hot auctions repeat."""
 
 
 def _check(options: Mapping[str, str]) -> None:
@@ -137,7 +137,7 @@ def open_nexmark(request: SourceRequest) -> Source:
 
 @cache
 def _texts(kind: str) -> pl.Series:
-    """A pool of texts to take from, made once a process."""
+    """A pool of texts to draw from, made once in a process."""
     if kind == "name":
         return pl.Series([f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES])
     if kind == "email":

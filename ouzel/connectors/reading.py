@@ -73,14 +73,14 @@ class ReadState(Enum):
 
 @dataclass(frozen=True)
 class Unreachable:
-    """What a reader returns when it could not ask, which differs from having nothing. `reason` names what is away ("broker …: …")."""
+    """Returned by a reader whose server did not answer; WAIT means that it has no rows. `reason` names what is away ("broker …: …")."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class OffsetRange:
-    """How far a read would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
+    """How far a read would get now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
 
     start: int
     end: int
@@ -102,7 +102,7 @@ class Reader(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of files and sockets."""
+        """Close files and sockets."""
 
 
 @runtime_checkable
@@ -115,11 +115,11 @@ class LaggingReader(Protocol):
 
 @runtime_checkable
 class PinnedReader(Protocol):
-    """A reader whose beginning is noted, so that its task begins there when it starts again."""
+    """A reader whose first offset is recorded, so that a restarted task begins at the same one."""
 
     @property
     def pinned(self) -> int | None:
-        """At which offset it was opened, if that is where the options say, which may be elsewhere tomorrow ("latest"); else None."""
+        """The offset at which the options opened it, if the options may mean another one tomorrow ("latest"); else None."""
 
 
 class ItemReader(Reader, Protocol):
@@ -130,7 +130,7 @@ class ItemReader(Reader, Protocol):
     """
 
     def acknowledge(self, start: int, end: int) -> int:
-        """These items are wholly handled: close them at the server, soon. How many it had taken back before, so that they come again.
+        """Acknowledge handled items at the server, soon. Returns how many it had already taken back, to deliver them again.
 
         Raises:
             ConnectorError: what was handled is to be kept, and cannot be.
@@ -140,10 +140,10 @@ class ItemReader(Reader, Protocol):
         """Have the server hand these items out again."""
 
     def held(self, start: int, end: int) -> int:
-        """How many of these items the server has not taken back."""
+        """How many of these items the server still counts as delivered to this reader."""
 
     def kept(self) -> tuple[int, int] | None:
-        """Under which offsets of this partition a batch reads what was acknowledged since this reader began; None if nothing keeps it."""
+        """The offsets under which a batch job reads what was acknowledged since this reader began; None if nothing keeps it."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class Source(Protocol):
         """Start reading at `offset`; None is where the options say the first reading starts. Of a queue it is an ItemReader."""
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
-        """How far a reading of at most `rows` rows from `offset` on would come now, without decoding; None is where the options say.
+        """How far a read of at most `rows` rows from `offset` on would get now, without decoding; None is where the options say.
 
         One caller asks again and again, each time from where it was told that the last reading ends; a rate counts from the first time.
 
@@ -224,16 +224,16 @@ class Source(Protocol):
         """
 
     def commit(self, places: Mapping[str, Committed]) -> str:
-        """Begin to keep, partition by partition, where the next run starts; why an earlier call did not succeed, told once, else ''.
+        """Start to store where the next run begins in each partition. Returns once why an earlier call failed, else ''.
 
         What did not succeed is part of the next call's work, and of `close`'s, which waits.
         """
 
     def committed(self) -> Mapping[str, Committed]:
-        """What was committed, for a source that keeps it and starts there; else empty."""
+        """What was committed, by partition; empty for a source that does not start there."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything that is open."""
 
 
 @runtime_checkable

@@ -42,7 +42,7 @@ FORMAT = 1
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _Read = TypeVar("_Read")
 KEPT = 3
-"""Versions that are kept, for whoever reads an older one."""
+"""How many versions are kept, so that a reader of an older one can finish."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class StorePage:
 
 @dataclass(frozen=True)
 class FolderVersion:
-    """A version in a folder, open until it is read or nobody has it any more: its file may be removed meanwhile."""
+    """A version in a folder. Its file is held open until it is read or the version is dropped, as a writer may remove it meanwhile."""
 
     batches: BatchRange
     path: Path
@@ -96,7 +96,7 @@ class FolderVersion:
             return pl.read_parquet(self.file)
 
     def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
-        """The totals of those of the keys that there are; a key of several columns is a tuple."""
+        """The totals of these keys, without keys that have none; a key of several columns is a tuple."""
         return totals_of(self.frame, self.columns, keys)
 
 
@@ -181,7 +181,7 @@ class FolderStore:
         return self._of_page(read)
 
     def _of_page(self, read: Callable[[StorePage], _Read]) -> _Read:
-        """What is read of the page and of what it names; of a page that another process has replaced meanwhile files may be gone."""
+        """Read the page and the files that it names; read again if another process replaced the page and removed files meanwhile."""
         while True:
             page = self.page
             try:
@@ -256,7 +256,7 @@ class FolderStore:
         return StoredFile(name, path.stat().st_size)
 
     def _turn(self, page: StorePage) -> None:
-        """Let a page count, and remove what it does not name."""
+        """Make this page the current one, and remove the files that it does not name."""
         fresh = self.path / f".{PAGE}.new"
         fresh.write_text(json.dumps(_page_text(page), indent=1))
         sync(fresh)
@@ -324,7 +324,7 @@ def check_same(path: Path, page: StorePage, batcher: Batcher, columns: StoreColu
 
 
 def totals_of(frame: pl.DataFrame, columns: TotalColumns, keys: Iterable[Any]) -> dict[Any, Any]:
-    """The totals of those of the keys that a frame has."""
+    """The totals of these keys, without keys that the frame lacks."""
     wanted, names = list(keys), [field.name for field in columns.keys]
     if not names:
         return {key: total for key, total in added_up(frame, columns).items() if key in wanted}
@@ -332,12 +332,12 @@ def totals_of(frame: pl.DataFrame, columns: TotalColumns, keys: Iterable[Any]) -
 
 
 def key_parts(columns: TotalColumns, key: Any) -> tuple[Any, ...]:
-    """What the key's columns hold: of one column the key itself, of several what the tuple has."""
+    """A key as the values of its columns: one column holds the key itself, several hold the items of a tuple."""
     return (key,) if len(columns.keys) == 1 else tuple(key)
 
 
 def key_of(parts: tuple[Any, ...]) -> Any:
-    """The other way round."""
+    """The values of the key's columns as a key."""
     return parts[0] if len(parts) == 1 else parts
 
 

@@ -1,4 +1,4 @@
-"""Of which type the texts of a column are, and those of its values that keep it from a type: `n/a` among 3,000 numbers."""
+"""Infer the type of a column of texts, and find the few values that do not fit it, such as `n/a` among 3,000 numbers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ KINDS = (pl.Int64(), pl.Float64(), pl.Boolean(), pl.Date(), pl.Datetime("us", "U
 """The types that a text may be of, in the order in which they are tried."""
 
 FEWEST_VALUES, SHARE = 10, 20
-"""Of at least so many values, one in so many, or one alone, may be a stray."""
+"""How many values a column needs before a few of them may count as strays: one in so many, or a single one."""
 
 _LEADING_ZERO = r"^[+-]?0[0-9]"
-"""Digits that are a name and no number, such as a ZIP code."""
+"""Digits that identify something and are no number, such as a ZIP code."""
 
 _ZONE = r"([Zz]|[+-]\d\d:?\d\d)$"
 

@@ -22,27 +22,21 @@ class FolderObjects(ObjectStore):
         self.folder = self.place = folder
 
     def where(self, name: str) -> str:
-        """See ObjectStore."""
         return str(self.folder / name)
 
     def fresh(self, folder: str, epoch: int) -> FreshFile:
-        """See ObjectStore."""
         return FreshFile(self.folder, folder, epoch)
 
     def get(self, name: str) -> bytes:
-        """See ObjectStore."""
         return (self.folder / name).read_bytes()
 
     def open(self, name: str) -> BinaryIO:
-        """See ObjectStore."""
         return (self.folder / name).open("rb")
 
     def has(self, name: str) -> bool:
-        """See ObjectStore."""
         return (self.folder / name).exists()
 
     def sizes(self, names: Collection[str]) -> dict[str, int]:
-        """See ObjectStore."""
         found: dict[str, int] = {}
         for name in names:
             try:
@@ -52,14 +46,12 @@ class FolderObjects(ObjectStore):
         return found
 
     def list(self, folder: str = "") -> list[str]:
-        """See ObjectStore."""
         try:
             return sorted(os.listdir(self.folder / folder))
         except FileNotFoundError:
             return []
 
     def delete(self, names: Iterable[str]) -> None:
-        """See ObjectStore."""
         folders = set[str]()
         for name in names:
             (self.folder / name).unlink(missing_ok=True)

@@ -57,21 +57,17 @@ class S3Store(ObjectStore):
         self._client = _connect(address)
 
     def where(self, name: str) -> str:
-        """See ObjectStore."""
         return f"{self.place}/{name}"
 
     def fresh(self, folder: str, epoch: int) -> S3Object:
-        """See ObjectStore."""
         return S3Object(self)
 
     def get(self, name: str) -> bytes:
-        """See ObjectStore."""
         with self.open(name) as file:
             return file.read()
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """See ObjectStore."""
         import obstore
 
         with cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY_BYTES)) as file:
@@ -90,11 +86,9 @@ class S3Store(ObjectStore):
         return memoryview(self.ask(name, lambda key: obstore.get_range(self._client, key, start=start, length=length)))
 
     def has(self, name: str) -> bool:
-        """See ObjectStore."""
         return bool(self.sizes([name]) or self._list(name))
 
     def sizes(self, names: Collection[str]) -> dict[str, int]:
-        """See ObjectStore."""
         wanted = defaultdict[str, set[str]](set)
         for name in names:
             folder, _, last = name.rpartition("/")
@@ -107,7 +101,6 @@ class S3Store(ObjectStore):
         }
 
     def list(self, folder: str = "") -> list[str]:
-        """See ObjectStore."""
         return sorted(self._list(folder))
 
     def _list(self, folder: str) -> dict[str, int]:
@@ -120,7 +113,6 @@ class S3Store(ObjectStore):
         return {one["path"].rpartition("/")[2]: one["size"] for one in found["objects"]}
 
     def delete(self, names: Iterable[str]) -> None:
-        """See ObjectStore."""
         import obstore
 
         if keys := [self._key(name) for name in names]:
@@ -143,11 +135,9 @@ class S3Store(ObjectStore):
         return True
 
     def copy(self, name: str, other: ObjectStore) -> None:
-        """See ObjectStore."""
         copy_object(self, name, other)
 
     def check_first_wins(self) -> None:
-        """See ObjectStore."""
         name = f".{secrets.token_hex(8)}.probe"
         self.put(name, io.BytesIO(b"first"))
         is_replaced = self.put_if_absent(name, b"second")
@@ -193,7 +183,6 @@ class S3Object(FreshObject):
         self._file.write(piece)
 
     def keep(self, name: str) -> None:
-        """See FreshObject."""
         self._file.seek(0)
         self._store.put(name, self._file)
 

@@ -60,7 +60,7 @@ class StagedWriter:
         self._published: int | None = None
 
     def roll_back(self, epoch: int, generation: int) -> None:
-        """Remove what came after this epoch, unless that is done for this generation; then know what is staged.
+        """Remove what was staged after this epoch, once a generation; then find out what is staged.
 
         Raises:
             ConnectorError: the folder cannot be read or written.
@@ -78,7 +78,7 @@ class StagedWriter:
             raise self._make_error(error) from error
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
-        """Stage a batch, when there is room for it. One that comes again, since a task before this one had it, is here already.
+        """Stage a batch, and wait while the disk is full. A batch that an earlier task has staged already is left out.
 
         Raises:
             ConnectorError: the disk fails.
@@ -91,7 +91,7 @@ class StagedWriter:
             self._is_unsynced = True
 
     def flush(self) -> None:
-        """Have what is staged on disk: sources commit what is flushed, and a topology without state does not go back to an epoch.
+        """Sync what is staged to disk. Sources commit what is flushed, and a topology without state never goes back to an epoch.
 
         Raises:
             ConnectorError: the disk fails.
@@ -115,7 +115,7 @@ class StagedWriter:
         self._when_there_is_room(self._open_file)
 
     def on_kept(self, epoch: int) -> None:
-        """Publish all up to an epoch; told before any is kept, it fences whoever published for this task before.
+        """Publish all epochs up to this one. A call before the first epoch fences earlier publishers of this task.
 
         Raises:
             ConnectorError: it cannot be published, or more is published than the topology could go back to.
@@ -139,14 +139,14 @@ class StagedWriter:
             path.unlink()
 
     def close(self) -> None:
-        """Let go; what is staged stays."""
+        """Close the files; what is staged stays."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
         self._publisher.close()
 
     def _begin(self) -> None:
-        """Know which batches are here, or were; go on in the open file, behind the last record that is whole."""
+        """Read which batches are staged or published; continue the open file behind its last whole record."""
         known = [_read_ids(path) for path in (self._ids, *self._list_sealed().values())]
         self._seen = dict.fromkeys([number for ids in known for number in ids][-REMEMBERED:])
         self._open_file()
@@ -170,7 +170,7 @@ class StagedWriter:
         self._replace(self._ids, pack_record(_IDS, 0, np.array(list(self._seen), np.uint64).tobytes()))
 
     def _replace(self, path: Path, data: bytes) -> None:
-        """Write a file that is there whole, as it was or as it is to be."""
+        """Replace a file atomically: after a crash it has its old content or the new one."""
         fresh = path.with_suffix(".new")
         fresh.write_bytes(data)
         sync(fresh)
@@ -189,7 +189,7 @@ class StagedWriter:
         self._when_there_is_room(write)
 
     def _when_there_is_room(self, do: Callable[[], object]) -> None:
-        """Do it; on a full disk, again and again: whoever sends rows waits meanwhile, as for any sink that stands still."""
+        """Do it, and retry while the disk is full: back-pressure stops the senders, as for any sink that stalls."""
         while True:
             try:
                 do()
@@ -206,7 +206,7 @@ class StagedWriter:
         return dict(sorted((epoch, path) for epoch, path in found if epoch is not None))
 
     def _check(self, path: Path) -> None:
-        """See that a sealed file is as it was sealed; nothing of one that is not may become visible.
+        """Check a sealed file against its checksum; no row of a damaged one may be published.
 
         Raises:
             ConnectorError: it is damaged.

@@ -126,7 +126,6 @@ class HeronHandle(RowIteration):
         return self._job
 
     def results(self) -> list[pl.DataFrame]:
-        """See run.Handle."""
         with self._news:
             was_full, self._bytes = not self._has_room(), 0
             frames, self._frames = self._frames, []
@@ -135,7 +134,6 @@ class HeronHandle(RowIteration):
         return frames
 
     def status(self) -> Status:
-        """See run.Handle."""
         return self._status
 
     @property
@@ -144,23 +142,19 @@ class HeronHandle(RowIteration):
         return time.monotonic() - self._heard_at
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         with self._taking_all(), self._news:
             self._news.wait_for(lambda: self._has_ended, timeout_s)
             return self._has_ended
 
     def wait_for_results(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         with self._news:
             self._news.wait_for(lambda: self._frames or self._has_ended, timeout_s)
             return self._has_ended
 
     def fresh_status(self, timeout_s: float) -> Status:
-        """See run.Handle."""
         return self._rest_after("Look", timeout_s, lambda: True, _no_answer)
 
     def pause(self, timeout_s: float) -> Status:
-        """See run.Handle."""
         try:
             return self._rest_after(
                 "Deactivate", timeout_s, lambda: self._status.state is RunState.PAUSED, make_rest_error
@@ -170,19 +164,16 @@ class HeronHandle(RowIteration):
             raise
 
     def resume(self) -> None:
-        """See run.Handle."""
         self._ask("Activate", time.monotonic() + ASK_S)
         with self._news:
             self._news.wait_for(lambda: self._status.state is not RunState.PAUSED, ASK_S)
 
     def drain(self) -> None:
-        """See run.Handle."""
         self._stop = Standstill(1e3 * STOP_S, now_ms())
         self._stopping = True
         self._ask("Stop", time.monotonic() + STOP_S)
 
     def stop(self) -> Status:
-        """See run.Handle."""
         if not self._stopping:
             self.drain()
         with self._taking_all():
@@ -190,7 +181,6 @@ class HeronHandle(RowIteration):
         return self._status
 
     def end(self) -> Status:
-        """See run.Handle."""
         self._stopping = self._cut_short = True
         self._thread.join()
         return self._status

@@ -58,11 +58,9 @@ class LocalScheduler:
         return self._server.pid
 
     def initialize(self, job: RunDescription) -> None:
-        """See Scheduler."""
         self._job = job
 
     def on_schedule(self, plan: PackingPlan) -> None:
-        """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
@@ -70,7 +68,6 @@ class LocalScheduler:
         self._tell(do="schedule", home=str(self._job.home), containers=containers, tables=tables, secrets=secrets)
 
     def on_kill(self) -> None:
-        """See Scheduler."""
         with contextlib.suppress(TopologyError):
             self._tell(do="kill")
         try:
@@ -83,7 +80,6 @@ class LocalScheduler:
                 pipe.close()
 
     def on_restart(self, container: int | None = None) -> None:
-        """See Scheduler."""
         assert self._job is not None
         for number in self._job.containers if container is None else [container]:
             self._tell(do="restart", container=number)
@@ -97,7 +93,6 @@ class LocalScheduler:
         raise TopologyError("the packing of a running topology cannot change yet; stop it and start it anew")
 
     def close(self) -> None:
-        """See Scheduler."""
         if self._server.stdin is not None:
             self._server.stdin.close()
 

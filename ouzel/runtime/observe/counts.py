@@ -95,6 +95,6 @@ def add_up_counts(spouts: Iterable[object], sinks: Iterable[object], everyone: I
 
 
 def count_of(task: object, name: str) -> int:
-    """One of a task's counts, by its name."""
+    """A count of a task, by name."""
     found: int = getattr(task, name)
     return found

@@ -24,7 +24,7 @@ from ouzel.errors import NotSupported
 from ouzel.runtime.operators.buffers import Mask
 
 MOST_PARTS = 8
-"""In one batch so many parts of an expression are told apart."""
+"""The most failing parts of an expression that are told apart in one batch."""
 
 
 def culprits(expression: Expression, frame: pl.DataFrame, bad: Mask) -> Iterator[tuple[Expression, Mask]]:
@@ -115,7 +115,7 @@ def _is_within(one: SourceLocation, whole: SourceLocation) -> bool:
 
 
 def _culprit(expression: Expression, row: pl.DataFrame) -> Expression:
-    """The smallest part that fails on this row and has the whole fail: without it (NULL in its place) the whole would not."""
+    """The smallest part that makes the whole fail on this row: with NULL in its place, the whole would not fail."""
     for child in children(expression):
         if _is_failing(child, row) and not _is_failing(_without(expression, child), row):
             return _culprit(child, row)

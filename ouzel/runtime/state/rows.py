@@ -14,10 +14,10 @@ from ouzel.runtime.state.lending import Loans
 from ouzel.runtime.state.positions import take_rows, take_values_with_gaps
 
 _MERGED = 4
-"""So many frames of the log become one: fewer copies of each row than in pairs, and a few more places to look a row up in."""
+"""How many frames of the log are merged into one. Pairs would copy each row more often; more would leave more frames to look in."""
 
 _SHORT = 4_096
-"""A log of so many rows at most, or of few times as many as are taken, becomes one frame first: to look in several takes longer."""
+"""A log of at most this many rows is merged into one frame before rows are taken, which is faster than to look in several frames."""
 
 
 class RowStore:
@@ -102,7 +102,7 @@ class RowStore:
         return frozen
 
     def _own(self) -> None:
-        """Leave the places to those who read them as they were; frames are never written to."""
+        """Copy the places if a frozen copy still reads them; frames need no copy, as they are never written to."""
         if self._loans and self._loans.take():
             self._place = self._place.copy()
 

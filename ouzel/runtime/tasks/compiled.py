@@ -248,11 +248,9 @@ class ResultWriter:
         self._results.write(batch_id, frame)
 
     def mark(self, epoch: int, kept: int) -> None:
-        """See Results."""
         self._results.mark(epoch, kept)
 
     def roll_back(self, epoch: int, generation: int) -> None:
-        """See Results."""
         self._results.roll_back(epoch, generation)
 
     def flush(self) -> None:

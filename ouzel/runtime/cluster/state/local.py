@@ -39,7 +39,6 @@ class LocalState:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def get(self, path: str) -> bytes | None:
-        """See StateManager."""
         node = self._node(path)
         if path not in self._held and self._is_abandoned(node):
             return None
@@ -49,7 +48,6 @@ class LocalState:
             return None
 
     def put(self, path: str, data: bytes) -> None:
-        """See StateManager."""
         node = self._node(path)
         node.mkdir(parents=True, exist_ok=True)
         fresh = node / f"{_DATA}.{os.getpid()}"
@@ -57,7 +55,6 @@ class LocalState:
         fresh.rename(node / _DATA)
 
     def hold(self, path: str, data: bytes) -> bool:
-        """See StateManager."""
         node = self._node(path)
         node.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(node / _HOLDER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -74,7 +71,6 @@ class LocalState:
         return False
 
     def lead(self, path: str, data: bytes, deposing: int = 0) -> int | None:
-        """See StateManager."""
         folder = self._node(path) / _LED
         folder.mkdir(parents=True, exist_ok=True)
         before = self.leadership(path)
@@ -102,7 +98,6 @@ class LocalState:
         return number
 
     def leadership(self, path: str) -> Leadership | None:
-        """See StateManager."""
         folder = self._node(path) / _LED
         while numbers := _leaderships(folder):
             newest = folder / str(numbers[-1])
@@ -111,13 +106,11 @@ class LocalState:
         return None
 
     def delete(self, path: str) -> None:
-        """See StateManager."""
         shutil.rmtree(self._node(path), ignore_errors=True)
         for held in [one for one in self._held if one == path or one.startswith(f"{path}/")]:
             os.close(self._held.pop(held))
 
     def children(self, path: str) -> list[str]:
-        """See StateManager."""
         try:
             names = sorted(os.listdir(self._node(path)))
         except FileNotFoundError:
@@ -125,7 +118,6 @@ class LocalState:
         return [name for name in names if not name.startswith("=") and self._exists(f"{path.rstrip('/')}/{name}")]
 
     def watch(self, path: str, watcher: Watcher) -> None:
-        """See StateManager."""
         with self._lock:
             self._watched.append((path, watcher))
             number = len(self._watched) - 1
@@ -136,7 +128,6 @@ class LocalState:
             self._thread.start()
 
     def close(self) -> None:
-        """See StateManager."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join()

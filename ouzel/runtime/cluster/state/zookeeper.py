@@ -44,7 +44,6 @@ class ZooKeeperState:
             raise TopologyError(f"no ZooKeeper answers at {hosts} within {_CONNECT_S:g} s; is it running?") from error
 
     def get(self, path: str) -> bytes | None:
-        """See StateManager."""
         try:
             data, _ = self._retry(self._client.get, _ROOT + path)
         except NoNodeError:
@@ -52,7 +51,6 @@ class ZooKeeperState:
         return bytes(data)
 
     def put(self, path: str, data: bytes) -> None:
-        """See StateManager."""
         try:
             self._retry(self._client.set, _ROOT + path, data)
         except NoNodeError:
@@ -62,7 +60,6 @@ class ZooKeeperState:
                 self._retry(self._client.set, _ROOT + path, data)
 
     def hold(self, path: str, data: bytes) -> bool:
-        """See StateManager."""
         try:
             self._retry(self._client.create, _ROOT + path, data, ephemeral=True, makepath=True)
         except NodeExistsError:
@@ -73,7 +70,6 @@ class ZooKeeperState:
         return True
 
     def lead(self, path: str, data: bytes, deposing: int = 0) -> int | None:
-        """See StateManager."""
         node = _ROOT + path
         self._retry(self._client.ensure_path, node)
         stored, version, is_held = self._read_led(node)
@@ -91,7 +87,6 @@ class ZooKeeperState:
         return number + 1 if began else None
 
     def leadership(self, path: str) -> Leadership | None:
-        """See StateManager."""
         try:
             stored, _, is_held = self._read_led(_ROOT + path)
         except NoNodeError:
@@ -100,19 +95,16 @@ class ZooKeeperState:
         return None if found is None else Leadership(*found, is_held)
 
     def delete(self, path: str) -> None:
-        """See StateManager."""
         with contextlib.suppress(NoNodeError):
             self._retry(self._client.delete, _ROOT + path, recursive=True)
 
     def children(self, path: str) -> list[str]:
-        """See StateManager."""
         try:
             return sorted(self._retry(self._client.get_children, _ROOT + path.rstrip("/")))
         except NoNodeError:
             return []
 
     def watch(self, path: str, watcher: Watcher) -> None:
-        """See StateManager."""
 
         def on_change(data: bytes | None, stat: object) -> None:
             watcher(None if stat is None else data)
@@ -120,7 +112,6 @@ class ZooKeeperState:
         self._client.DataWatch(_ROOT + path, on_change)
 
     def close(self) -> None:
-        """See StateManager."""
         with contextlib.suppress(KazooException):
             self._client.stop()
             self._client.close()

@@ -1,4 +1,4 @@
-"""When rows that are kept by time are done with: each input's watermark, and the moments at which the rows of its bag are settled."""
+"""When joins by time can drop rows: the watermark of each input, and the time from which a kept row can match nothing more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.value import Value
 
 BEGINNING = -(1 << 63)
-"""The watermark before any."""
+"""The watermark before the first one."""
 
 _MERGED = 4
 
@@ -25,7 +25,7 @@ class Schedule:
         self._runs: list[tuple[Ints, Slots]] = []
 
     def add(self, moments: Ints, slots: Slots) -> None:
-        """Let each slot come at its moment."""
+        """Schedule each slot at its moment."""
         if slots.size:
             self._push(moments, slots)
             runs = self._runs
@@ -34,7 +34,7 @@ class Schedule:
                 self._push(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def before(self, moment: int) -> Slots:
-        """The slots whose moment is before this one; they do not come again."""
+        """Remove and return the slots whose moment is before this one."""
         come: list[Slots] = []
         for number, (moments, slots) in enumerate(self._runs):
             if moments[0] < moment:
@@ -83,7 +83,7 @@ class RowClock:
         self._schedule.add(times + self.last, slots)
 
     def take_settled(self, watermark_us: int) -> Slots:
-        """The slots of the rows that none of the other input's rows of this time or later matches; each is told once."""
+        """The slots of rows that no row of the other input of this time or later can match; each slot is returned once."""
         _, slots, _ = self._bag.touch(self._schedule.before(watermark_us))
         return slots
 
@@ -101,12 +101,12 @@ class MeetingInTime(Operator):
     _clocks: tuple[RowClock, ...]
 
     def on_restored(self) -> None:
-        """Find again when each row is settled."""
+        """Recompute from the restored rows when each is settled."""
         for clock in self._clocks:
             clock.on_restored()
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        """An input that does not hold time back is as far as the other."""
+        """An input without a watermark of its own follows the other input's."""
         made = [self.advance_port(port, watermark_us) for port in range(len(self._clocks))]
         frames = [frame for frame in made if frame is not None]
         return pl.concat(frames) if frames else None

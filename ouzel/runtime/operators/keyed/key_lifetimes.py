@@ -1,4 +1,4 @@
-"""LIFE: when the life of each row's key began, for keys that are forgotten (STATE_TTL)."""
+"""LIFE: for each row, when the lifetime of its key began. Keys expire by STATE_TTL."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ouzel.runtime.operators.ordered.over import PassingOver
 
 
 class AssigningLives(PassingOver):
-    """Rows leave in the order of their times, so that a life has begun for good when its first row leaves.
+    """Rows are emitted in the order of their times, so the beginning of a lifetime is final when its first row is emitted.
 
-    Of each key the time of its last row is kept, and when its life began.
+    State per key: the time of its last row, and the beginning of its lifetime.
     """
 
     def __init__(self, node: Over, seed: int) -> None:

@@ -121,7 +121,7 @@ class TopologyMasterMachine:
         return [SendPlan()]
 
     def on_report(self, report: wire_pb2.ContainerReport, now_ms: float) -> list[MasterInstruction]:
-        """How a container stands. The report is taken over, and loses its tasks."""
+        """A container reports. The totals take its tasks over; the rest of the report is kept."""
         before = self.news
         for task in report.tasks:
             self.epochs.on_report(task)
@@ -160,7 +160,7 @@ class TopologyMasterMachine:
         return [TellClients()]
 
     def on_gone_back(self, generation: Generation, problems: Sequence[str], now_ms: float) -> list[MasterInstruction]:
-        """It is stored that all tasks go back to an epoch; `problems` say why not to a newer one."""
+        """All tasks go back to an epoch, and that is stored; `problems` say why it is not a newer one."""
         told = (
             f"all tasks went back to epoch {generation.restore}"
             if generation.restore
@@ -177,12 +177,12 @@ class TopologyMasterMachine:
         return self._announce(now_ms)
 
     def on_nothing_to_go_back_to(self, problems: Sequence[str]) -> list[MasterInstruction]:
-        """There are epochs, and none can be read: the topology never starts empty where a state was."""
+        """There are epochs, but none can be read. The topology fails: it never starts empty where state was."""
         self.state, self.reason = RunState.FAILED, f"no epoch can be read: {'; '.join(problems)}"
         return [TellClients()]
 
     def on_own_report(self, report: wire_pb2.ContainerReport) -> None:
-        """How the topology master's own container stands: it is told of in the status, and nothing follows from it."""
+        """The report of the topology master's own container: shown in the status, without further effect."""
         self._reports[report.container] = report
 
     def on_request(self, request: ClientRequest, now_ms: float) -> list[MasterInstruction]:
@@ -201,7 +201,7 @@ class TopologyMasterMachine:
 
     @property
     def version(self) -> int:
-        """That of the plan."""
+        """The version of the plan."""
         return self._membership.version
 
     @property
@@ -237,17 +237,17 @@ class TopologyMasterMachine:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the topology has."""
+        """Whether the topology has ended."""
         return self.state in _ENDED
 
     @property
     def news(self) -> tuple[object, ...]:
-        """What clients are told of at once when it changes."""
+        """A value that changes when clients are to be notified at once."""
         return self.state, self._totals.plan_heard_of(self._everyone)
 
     @property
     def known(self) -> ReportedUpTo:
-        """What whoever gets `status` now knows afterwards."""
+        """What a client knows once it has received `status` now."""
         return self._totals.reported
 
     def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
@@ -277,12 +277,12 @@ class TopologyMasterMachine:
         return [SendPlan(), TellClients()]
 
     def _tell_problem(self) -> None:
-        """Have users told why an epoch is not kept."""
+        """Tell users why an epoch is not kept."""
         if problem := self.epochs.take_problem():
             self._totals.tell("epoch-failed", problem)
 
     def _move_on(self, now_ms: float) -> None:
-        """The state that the latest reports lead to. An end is final, so what led to it is told before."""
+        """The state by the latest reports. An end is final, so events that led to it are told first."""
         self._tell_problem()
         if self.has_ended:
             return
