@@ -63,7 +63,7 @@ class PartitionProgress:
     not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
     nothing, `linger` whether its rows are left to gather, `lag` how far its rows were behind the wall clock; `committed` is the offset
     before which all is acked, `committed_us` the event time there, and `marks` what of it needs no state. `newest_us` is the newest row
-    read. A run before had read up to `read_before`.
+    read. A run before had read up to `read_before`. `opened_at` is the offset that its reader was asked to begin at, if any was.
     """
 
     partition: Partition
@@ -87,6 +87,7 @@ class PartitionProgress:
     resumed: bool = False
     replays: bool = False
     at: int = -1
+    opened_at: int | None = None
     shedder: Shedder = field(default_factory=NoShedding)
     _part: ReadBatch | None = None
 
@@ -96,14 +97,12 @@ class PartitionProgress:
         return max(self.read_before, self.place.offset if self.place else -1, self.cuts[-1].end if self.cuts else -1)
 
     @property
-    def pinned(self) -> Place | None:
-        """Where reading began, if the source says so of itself and would not begin there again."""
-        reader = self.reader
-        return (
-            Place(reader.pinned, BEGINNING_OF_TIME)
-            if isinstance(reader, PinnedReader) and reader.pinned is not None
-            else None
-        )
+    def began(self) -> Place | None:
+        """Where reading began, if the source might not begin there again: where it was asked to, or says so of itself."""
+        reader, offset = self.reader, self.opened_at
+        if offset is None and isinstance(reader, PinnedReader):
+            offset = reader.pinned
+        return None if offset is None else Place(offset, BEGINNING_OF_TIME)
 
     def advance(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
@@ -339,6 +338,7 @@ class Partitions:
             shedder=self._shedder,
         )
         progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
+        progress.opened_at = start
         progress.marks.offset = self._committed[name].offset if name in self._committed else None
         progress.place = self.places.get(name)
         if progress.place:

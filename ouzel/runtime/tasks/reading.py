@@ -52,7 +52,7 @@ class BatchReader:
     @property
     def places(self) -> dict[str, Place]:
         """Where a successor reads on once all that was read is acked: also in a partition that has given nothing and begins at its end."""
-        return {one.partition.id: place for one in self.progress if (place := one.place or one.pinned) is not None}
+        return {one.partition.id: place for one in self.progress if (place := one.place or one.began) is not None}
 
     @property
     def repeats(self) -> bool:
