@@ -1,4 +1,4 @@
-"""Partitions that a source has only after an epoch: when all go back to it they are read from where they began, not from where it has committed."""
+"""Partitions that an epoch does not know: when all go back to it they are read from where they began, not from what is committed."""
 
 from __future__ import annotations
 
