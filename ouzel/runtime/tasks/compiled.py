@@ -31,7 +31,7 @@ from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import SOURCE_NOTES, Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
-from ouzel.runtime.tasks.partitions import Partitions, Ways
+from ouzel.runtime.tasks.partitions import NO_HISTORY, Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
@@ -59,7 +59,8 @@ def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedd
 def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
     settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
-    options = dict(scan.options)
+    history = None if context.history is None else context.history.get(component.name, NO_HISTORY)
+    options = dict(scan.options if history is None or history.options is None else history.options)
     request = _source_request(scan, options, component.parallelism, context)
     notes = None if context.notes is None else context.notes.with_name(context.notes.name + SOURCE_NOTES)
     source = open_source(scan.connector, replace(request, notes=notes))
@@ -73,7 +74,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         source,
         _places(context),
         context.journal,
-        idle,
+        idle if history is None else None,  # its silence then says nothing about that which it had
         component.keeps,
         ways,
         beside_us,
@@ -82,7 +83,8 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         find=_finder(component.name, reads, options, source, context),
         goes_on=context.goes_on,
         queue_incarnation=setup.incarnation if scan.traits.by_token else None,
-        committed=_find_committed(component.name, scan, source, ways.resumes, context),
+        committed=_find_committed(component.name, scan, source, ways.resumes, context) if history is None else {},
+        history=history,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
@@ -172,7 +174,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         again=context.incarnation > 0,
         weight=WEIGHT,
         tracked=context.topology.settings.delivery.tracks,
-        anew=context.goes_on or (context.begins_anew and not context.leaves_epochs),
+        anew=context.goes_on or context.history is not None or (context.begins_anew and not context.leaves_epochs),
     )
 
 

@@ -82,6 +82,8 @@ class BatchReader:
             return None
         with self._shell.outside():
             batch = progress.read(self._settings.batch_rows)
+        if progress.has_stopped and not isinstance(batch, SkippedRange | ReadBatch):
+            return None
         if isinstance(batch, SkippedRange | ReadBatch):
             self._on_read(progress, batch, now_ms)
             return progress, batch
