@@ -107,7 +107,12 @@ def attach(name: str) -> Handle:
 
 
 def update(
-    name: str, what: What | None = None, *, parallelism: Mapping[str, int] | None = None, allow_state_loss: bool = False
+    name: str,
+    what: What | None = None,
+    *,
+    parallelism: Mapping[str, int] | None = None,
+    allow_state_loss: bool = False,
+    bootstrap: bool = False,
 ) -> Handle:
     """Change what was submitted under that name, at an epoch, while it keeps its state: a new handle on it.
 
@@ -119,6 +124,7 @@ def update(
         what: the new query.
         parallelism: how many tasks components have from now on.
         allow_state_loss: whether operators that mean something else in the new query may begin empty; what they kept is lost.
+        bootstrap: whether they are filled from all that the tables have given so far.
 
     Raises:
         SubmissionError: it does not run, keeps no epochs, cannot have so many tasks, or state would be lost; it is as it was.
@@ -129,7 +135,7 @@ def update(
     if (what is None) == (parallelism is None):
         raise SubmissionError("an update is either of a query or of parallelism; write one of them")
     if what is not None:
-        plan_update(_job(what), name).carry_out(allow_state_loss=allow_state_loss)
+        plan_update(_job(what), name, bootstrap=bootstrap).carry_out(allow_state_loss=allow_state_loss)
     else:
         update_parallelism(name, parallelism or {})
     return attach(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import runpy
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from ouzel import session
-from ouzel.errors import QueryError, SubmissionError
+from ouzel.errors import QueryError, StateError, SubmissionError
 from ouzel.planner.epochs import with_epochs
 from ouzel.planner.meaning import with_code
 
@@ -55,17 +56,20 @@ class PlannedUpdate:
     Attributes:
         name: by which the topology was submitted.
         evolution: what becomes of its state, its sources and its sinks.
+        history: how much is read again to fill state, a line for each table.
     """
 
     name: str
     evolution: Evolution
     _present: Present
     _job: session.Job
+    history: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """See `describe_changes`."""
-        return describe_changes(self.evolution, self._present.topology, self._job.topology)
+        told = describe_changes(self.evolution, self._present.topology, self._job.topology)
+        return "\n".join([*self.history, told])
 
     def carry_out(self, *, allow_state_loss: bool = False) -> None:
         """Put it there.
@@ -83,7 +87,8 @@ class PlannedUpdate:
                 "--allow-state-loss (in Python allow_state_loss=True), or submit the new query under another name"
             )
         formers, noted = find_formers(self.evolution)
-        following = Next(self._job.topology, _about(self._job), formers, noted, self.evolution.is_result_anew)
+        is_anew, filled = self.evolution.is_result_anew, self.evolution.filled
+        following = Next(self._job.topology, _about(self._job), formers, noted, is_anew, filled)
         replace_topology(Registry(), self._present, following)
 
 
@@ -112,8 +117,8 @@ def find_formers(evolution: Evolution) -> tuple[Mapping[str, Former], dict[str, 
     return evolution.formers, {name: one.notes for name, one in evolution.formers.items()}
 
 
-def plan_update(job: session.Job, name: str) -> PlannedUpdate:
-    """See what becomes of a submitted topology when this job takes its place.
+def plan_update(job: session.Job, name: str, *, bootstrap: bool = False) -> PlannedUpdate:
+    """See what becomes of a submitted topology when this job takes its place; `bootstrap`: what cannot be kept is filled from history.
 
     Raises:
         SubmissionError: it cannot be updated now, or not with this job.
@@ -127,7 +132,33 @@ def plan_update(job: session.Job, name: str) -> PlannedUpdate:
     session.refuse_nothing(job)
     present = read_present(Registry(), name)
     job = session.ready(_in_place_of(present, job))
-    return PlannedUpdate(name, compare_topologies(present.topology, job.topology, expression_text), present, job)
+    evolution = compare_topologies(present.topology, job.topology, expression_text, fills=bootstrap)
+    history = _find_history(present, job, evolution) if evolution.filled else ()
+    return PlannedUpdate(name, evolution, present, job, history)
+
+
+def _find_history(present: Present, job: session.Job, evolution: Evolution) -> tuple[str, ...]:
+    """How much is read again, as far as the newest epoch tells.
+
+    Raises:
+        SubmissionError: a table cannot give it again.
+    """
+    from ouzel.runtime.checkpoints.store import CheckpointStore
+    from ouzel.runtime.cluster.submitted.filling import Filling, check_history, describe_history
+    from ouzel.runtime.cluster.submitted.registry import Registry
+
+    check_history(job.topology, evolution.filled)
+    registry = Registry()
+    record = registry.find(present.name)
+    if record is None:
+        return ()
+    store = CheckpointStore(registry.folder(present.name).find_checkpoints(record.run))
+    formers, filled = evolution.formers, evolution.filled
+    filling = Filling(present.topology, job.topology, present.packing, job.directory, formers, filled)
+    with contextlib.suppress(StateError, OSError):  # an epoch is removed while it is read when others follow
+        epoch, _ = store.newest(revision=present.revision)
+        return tuple(describe_history(filling.find_history(store, epoch), job.topology)) if epoch else ()
+    return ()
 
 
 def _in_place_of(present: Present, job: session.Job) -> session.Job:

@@ -26,7 +26,7 @@ from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
 from ouzel.compiler.catalog import SecretWarning
-from ouzel.errors import NotSupported, QueryError, SubmissionError
+from ouzel.errors import QueryError, SubmissionError
 from ouzel.interrupts import interruptible
 
 if TYPE_CHECKING:
@@ -338,7 +338,9 @@ def _update(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would become of it.")] = False,
     allow_state_loss: AllowStateLoss = False,
     settings: Set = [],  # noqa: B006
-    bootstrap: Annotated[bool, typer.Option("--bootstrap", hidden=True)] = False,
+    bootstrap: Annotated[
+        bool, typer.Option("--bootstrap", help="Fill what cannot be kept from all that the tables have given so far.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Change a submitted topology while it keeps its state.
@@ -349,17 +351,14 @@ def _update(
     with report_errors(debug):
         from ouzel.runtime.warm import prepare
 
-        if bootstrap:
-            raise NotSupported(
-                "--bootstrap is not supported: a batch job has no way to write the state of an operator yet",
-                instead="submit the new query under another name, so that it reads its tables from their beginning, and kill this one then",
-            )
         if bool(file) == bool(parallelism):
             raise typer.BadParameter("write either FILE.sql or --parallelism COMPONENT=N", param_hint="NAME")
         prepare()
         if file is not None:
-            _update_query(name, file, pairs(settings, "--set"), Approval(yes, dry_run, allow_state_loss))
+            _update_query(name, file, pairs(settings, "--set"), Approval(yes, dry_run, allow_state_loss, bootstrap))
             return
+        if bootstrap:
+            raise typer.BadParameter("other numbers of tasks keep all state; leave it out", param_hint="--bootstrap")
         wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
         from ouzel.submitting import update_parallelism
 
@@ -374,6 +373,7 @@ class Approval(NamedTuple):
     yes: bool
     dry_run: bool
     allow_state_loss: bool
+    bootstrap: bool = False
 
 
 def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], approval: Approval) -> None:
@@ -382,7 +382,7 @@ def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], appro
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecretWarning)  # such a query is refused
         job = load_program_job(file) if file.suffix == ".py" else read_query(file, ()).load(given)
-    update = plan_update(job, name)
+    update = plan_update(job, name, bootstrap=approval.bootstrap)
     typer.echo(update.text)
     if approval.dry_run:
         return

@@ -118,6 +118,19 @@ class BatchView:
 
 
 @dataclass(frozen=True)
+class HistoryView:
+    """How all that a table has given since it was first read is read again, in the same partitions and at the same offsets.
+
+    Args:
+        options: from the table's options to those under which it gives that as fast as it can.
+        refusal: why it cannot with its options; empty if it can.
+    """
+
+    options: Callable[[Options], dict[str, str]] = dict
+    refusal: Callable[[Options], str] = lambda options: ""
+
+
+@dataclass(frozen=True)
 class Reads:
     """How a connector's tables are read. What has no default is to be decided for each connector.
 
@@ -149,6 +162,7 @@ class Reads:
         covers: import path of a function of (SourceRequest, ranges) saying whether these ranges are all that the table holds.
         file_of: which file a partition's id speaks of.
         identity: import path of a function of (options, ids of partitions) giving name -> id, where a name may come to mean another thing.
+        history: how all that it has given since it was first read is read again; None if it cannot be.
         beside: how it is read beside a stream.
         infer: import path of a function of (options, directory) giving what a table holds that declares no columns, as `FoundColumns`, or
             None where the options do not say enough; empty if columns have to be declared.
@@ -180,6 +194,7 @@ class Reads:
     covers: str = ""
     file_of: Callable[[Options, str], str] | None = None
     identity: str = ""
+    history: HistoryView | None = None
     beside: Beside = Beside()
     infer: str = ""
     refuses: str = ""

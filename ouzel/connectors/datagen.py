@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import Alias, BatchView, Connector, Option, Reads, Replay, always, never
+from ouzel.connectors.base import Alias, BatchView, Connector, HistoryView, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
@@ -80,6 +80,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=False,
+        history=HistoryView(remove_rate),
         cut_by="partitions",
     ),
     check=_check,

@@ -10,6 +10,7 @@ import polars as pl
 from ouzel.connectors.base import (
     BatchView,
     Connector,
+    HistoryView,
     Option,
     Reads,
     Replay,
@@ -44,6 +45,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=False,
         at_rest=True,
+        history=HistoryView(),
         metadata={"row": pl.Int64()},
     ),
     Writes("ouzel.connectors.memory:MemorySink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.IDEMPOTENT),

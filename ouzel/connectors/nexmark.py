@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
+from ouzel.connectors.base import BatchView, Connector, HistoryView, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen import remove_rate
 from ouzel.connectors.nexmark_rules import COLD_CHANNELS, FIRST_ID, HOT_CHANNELS, HOT_EVERY, ROUND, HotRule
 from ouzel.connectors.options import TableOptions
@@ -114,6 +114,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=False,
+        history=HistoryView(remove_rate),
     ),
     check=_check,
 )

@@ -156,8 +156,8 @@ class SourceRequest:
     paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
     what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights. Unless it is
     `tracked` nothing is ever acknowledged: a queue takes each item for good. `notes` is a file that outlives the task, of this source
-    alone; None where nothing does. `anew` says that the run has gone back to its beginning: a partition for which no offset is asked is
-    read from where it would be if nothing had been committed.
+    alone; None where nothing does. `anew` says that the run has gone back, to an epoch or to its beginning: a partition
+    for which no offset is asked is read from where it would be if nothing had been committed, for that may be what the run has read since.
     """
 
     table: str

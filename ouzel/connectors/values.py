@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
+from ouzel.connectors.base import BatchView, Connector, HistoryView, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen import DatagenReader, DatagenSource
 from ouzel.connectors.reading import Partition, ReadBatch, ReadState, SourceRequest
 
@@ -24,6 +24,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=True,
+        history=HistoryView(),
         spark="given rows",
     ),
 )

@@ -26,6 +26,8 @@ class StateFate(Enum):
     """There was state, and it cannot be kept."""
     NEW = "new"
     """There was none."""
+    FILLED = "filled"
+    """It is made of all that its tables had given before."""
     DROPPED = "dropped"
 
 
@@ -62,12 +64,15 @@ class Evolution:
         sources: what becomes of each source.
         sinks: what becomes of each sink.
         formers: of each component of the new topology, what it goes on from.
+        filled: the components whose state is filled from history, and that of a result that is; what they go on from is called
+            `filled_name` in the epoch.
     """
 
     operators: tuple[StateChange, ...]
     sources: tuple[StateChange, ...]
     sinks: tuple[StateChange, ...]
     formers: Mapping[str, Former] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
 
     @property
     def losses(self) -> tuple[StateChange, ...]:
@@ -141,12 +146,19 @@ class _Plan:
         return [(one, node) for one in self.topology.components for node in one.chain if isinstance(node, Sink)]
 
 
-def compare_topologies(old: Topology, new: Topology, words: ExpressionText = str) -> Evolution:
+def filled_name(component: str) -> str:
+    """What stands in an epoch for the component of the former topology that had kept what this one is filled with."""
+    return f"{component} filled"
+
+
+def compare_topologies(old: Topology, new: Topology, words: ExpressionText = str, *, fills: bool = False) -> Evolution:
     """What becomes of each operator's state, source and sink when `new` takes the place of `old`.
 
+    Where it `fills`, what cannot be kept is filled from history, together with what comes before it.
+
     Raises:
-        TopologyError: what would begin empty would be told of rows that a source takes back and that it has never seen; or a component
-            of either was written by hand.
+        TopologyError: what is to be filled cannot be; what would begin empty would be told of rows that a source takes back and that it
+            has never seen; or a component of either was written by hand.
     """
     for component in (*old.components, *new.components):
         if not component.chain:
@@ -154,12 +166,12 @@ def compare_topologies(old: Topology, new: Topology, words: ExpressionText = str
                 f"'{component.name}' is written by hand, and nobody can tell what of its state still holds; submit the new topology "
                 "under another name"
             )
-    return _Comparison(_Plan(old), _Plan(new), words).result()
+    return _Comparison(_Plan(old), _Plan(new), words, fills=fills).result()
 
 
 class _Comparison:
-    def __init__(self, old: _Plan, new: _Plan, words: ExpressionText) -> None:
-        self.old, self.new, self.words = old, new, words
+    def __init__(self, old: _Plan, new: _Plan, words: ExpressionText, *, fills: bool) -> None:
+        self.old, self.new, self.words, self.fills = old, new, words, fills
         self.sources = _pair_sources(old, new)
 
     def result(self) -> Evolution:
@@ -168,14 +180,56 @@ class _Comparison:
         self._pair_others()
         self._refuse_two_formers()
         self._settle()
+        if self.fills:
+            self._fill()
         self._refuse_unseen()
         self._refuse_fixed()
+        filled = {one.component.name for one in self.new.operators if one.fate is StateFate.FILLED}
         return Evolution(
             (*map(self._told, self.new.operators), *self._dropped()),
             tuple(self._sources()),
             tuple(self._sinks()),
             {component.name: self._former(component) for component in self.new.topology.components},
+            frozenset(filled | {component.name for component, sink in self.new.sinks if self._is_filled(component)}),
         )
+
+    def _fill(self) -> None:
+        """What cannot be kept is filled.
+
+        Raises:
+            TopologyError: it cannot be.
+        """
+        for operator in self.new.operators:
+            if operator.fate is not StateFate.KEPT:
+                self._refuse_no_history(operator)
+                tables = sorted({scan.table for scan in walk(whole(operator.node)) if isinstance(scan, Scan)})
+                read = " and ".join(f"'{table}'" for table in tables)
+                operator.fate, operator.why = StateFate.FILLED, f"from all that was read of {read}, for {operator.why}"
+        for component, sink in self.new.sinks:
+            if self._is_filled(component) and not sink.traits.returned:
+                raise TopologyError(
+                    f"table '{sink.table}' is written from {component.name}, which is to be filled from history, and what history answers "
+                    "is written into no table yet; leave out --bootstrap, or have the query end with a SELECT"
+                )
+
+    def _refuse_no_history(self, operator: _Operator) -> None:
+        name = operator.component.name
+        for source in sorted(self.new.sources_before(name)):
+            scan = self.new.sources[source]
+            assert isinstance(scan, Scan)
+            if source not in self.sources:
+                raise TopologyError(
+                    f"{name} is to be filled from history, and table '{scan.table}', which it reads, has none, for it is new or has other "
+                    "options; leave out --bootstrap, or submit the new query under another name"
+                )
+        if asked := sorted({table for node in walk(whole(operator.node)) for table in node.asks_tables}):
+            raise TopologyError(
+                f"{name} is to be filled from history, and its rows ask table '{asked[0]}', which answers otherwise by now; leave out "
+                "--bootstrap, or submit the new query under another name"
+            )
+
+    def _is_filled(self, component: Component) -> bool:
+        return any(one.fate is StateFate.FILLED for one in self.new.last_before(component))
 
     def _keep_equal(self) -> None:
         for operator in self.new.operators:
@@ -235,7 +289,9 @@ class _Comparison:
                 "the result has other columns or rows now, and would be told that rows are taken back which it never had",
             )
         for before in operator.before:
-            if operator.fate is StateFate.KEPT and before.fate is not StateFate.KEPT:
+            if self.fills and operator.fate is not StateFate.KEPT and before.fate is StateFate.KEPT:
+                yield before, f"{operator.component.name}, which reads its rows, is filled"
+            elif operator.fate is StateFate.KEPT and before.fate is not StateFate.KEPT:
                 yield operator, f"{before.component.name}, whose rows it reads, begins empty"
             elif operator.fate is not StateFate.KEPT and before.fate is StateFate.KEPT and before.node.retracts:
                 yield (
@@ -256,7 +312,8 @@ class _Comparison:
             for name in self.new.sources_before(operator.component.name):
                 scan = self.new.sources[name]
                 assert isinstance(scan, Scan)
-                if operator.fate is not StateFate.KEPT and self.sources.get(name) and scan.retracts:
+                is_empty = operator.fate not in (StateFate.KEPT, StateFate.FILLED)
+                if is_empty and self.sources.get(name) and scan.retracts:
                     raise TopologyError(
                         f"{operator.component.name} would begin empty, and table '{scan.table}' would take back rows that it has never "
                         "seen; submit the new query under another name, so that it reads the table from its beginning"
@@ -303,6 +360,8 @@ class _Comparison:
         own = [one for one in self.new.operators if one.component is component]
         if component.name in self.new.sources:
             return Former(self.sources.get(component.name, ""), ())
+        if any(one.fate is StateFate.FILLED for one in own):
+            return Former(filled_name(component.name))
         nothing = Former("", (EMPTY,) * len(own))
         formers = [(one, one.former) for one in own if one.former]
         if not formers or not all(name in self.sources for name in self.new.sources_before(component.name)):
@@ -342,7 +401,9 @@ class _Comparison:
         for component, sink in self.new.sinks:
             fate, why = _sink_fate(former.get(sink.table), sink)
             emptied = [one.component.name for one in self.new.last_before(component) if one.fate is not StateFate.KEPT]
-            if sink.traits.returned and sink.input.retracts and fate is StateFate.KEPT and emptied:
+            if self._is_filled(component):
+                fate, why = StateFate.FILLED, "it begins anew, with what the new query answers of all that was read"
+            elif sink.traits.returned and sink.input.retracts and fate is StateFate.KEPT and emptied:
                 fate, why = StateFate.EMPTIED, f"{emptied[0]} begins empty, and so does what it has answered"
             yield StateChange(component.name, _sink_name(sink), fate, why)
         written = {sink.table for _, sink in self.new.sinks}

@@ -144,11 +144,7 @@ def test_what_is_wrong_is_told_before_anything_stops(place: Place, tmp_path: Pat
             _copied(good, tmp_path),
         ): f"paths of the new query start in {tmp_path}, and those of topology 'counted' in",
         ("counted", good, "--set", "checkpoint.path=elsewhere"): "topology 'counted' has its epochs in another folder",
-        (
-            "counted",
-            good,
-            "--bootstrap",
-        ): "--bootstrap is not supported: a batch job has no way to write the state of an operator yet",
+        ("counted", "--bootstrap", "--parallelism", "count_by_word=2"): "other numbers of tasks keep all state",
         (
             "counted",
             good,
@@ -188,3 +184,23 @@ def test_a_query_whose_table_is_not_there_is_told_and_the_former_one_goes_on(pla
     words.stop()
     expected = {word: number for word, number in words.counts.items() if word != "word0"}
     wait_until(lambda: {row["word"]: row["n"] for row in place.rows("counted")} == expected)
+
+
+def test_what_cannot_be_kept_is_filled_from_history(place: Place) -> None:
+    """A sum beside a count, of a file that grows: the answer is that of all lines, and outlives all processes."""
+    words = Words(place.lines)
+    words.start()
+    place.told("submit", write(place, COUNT), *EPOCHS)
+    wait_until(lambda: len(place.rows("counted")) > 100)
+    more = write(place, COUNT.replace("AS n", "AS n, SUM(CHAR_LENGTH(word)) AS total"), "more.sql")
+    planned = place.told("update", "counted", more, "--bootstrap", "--dry-run").splitlines()
+    assert re.fullmatch(r"history  table 'lines': [\d,]+ records, as of the last epoch, are read again", planned[0])
+    assert "filled   " in planned[2]
+    assert planned[-1] == "no state is lost"
+    told = place.told("update", "counted", more, "--bootstrap", "--yes")
+    assert told.splitlines()[-2:] == ["no state is lost", "updated 'counted'"]
+    place.kill_all("counted")
+    place.told("start", "counted")
+    words.stop()
+    expected = {word: (n, n * len(word)) for word, n in words.counts.items() if word != "word0"}
+    wait_until(lambda: {row["word"]: (row["n"], row["total"]) for row in place.rows("counted")} == expected)

@@ -10,6 +10,7 @@ import polars as pl
 from ouzel.connectors.base import (
     BatchView,
     Connector,
+    HistoryView,
     Option,
     Reads,
     Replay,
@@ -131,6 +132,7 @@ CONNECTOR = Connector(
         shared=True,
         at_rest=True,
         filters=True,
+        history=HistoryView(),
         upserts=Upserts(("file", "row")),
         metadata={"file": pl.String(), "row": pl.Int64()},
         spark="files",

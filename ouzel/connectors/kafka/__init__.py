@@ -10,6 +10,7 @@ from ouzel.connectors.base import (
     Alias,
     BatchView,
     Connector,
+    HistoryView,
     Option,
     Reads,
     Replay,
@@ -129,6 +130,16 @@ def _between(options: Mapping[str, str], first: str | None, last: str | None) ->
 
 def _without(options: Mapping[str, str], end: str) -> dict[str, str]:
     return {name: value for name, value in options.items() if name.partition(".")[0] != end}
+
+
+def _why_no_history(options: Mapping[str, str]) -> str:
+    """Where reading began is found again, unless it was at the newest record."""
+    start = options.get("start", STARTS[0])
+    return (
+        f"reading began where 'start' = '{start}' said then, which is another place now"
+        if start.endswith("latest")
+        else ""
+    )
 
 
 CONNECTOR = Connector(
@@ -251,6 +262,7 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=False,
+        history=HistoryView(refusal=_why_no_history),
         upserts=Upserts(("partition", "offset"), "deleted", "key.fields", {"start": "earliest"}),
         metadata={
             "topic": pl.String(),

@@ -6,6 +6,7 @@ that is replaced as a whole.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,6 +26,16 @@ _PIECE_BYTES = 1 << 20
 
 class StoreAway(OSError):
     """A store of objects does not answer, or lets nobody in: nothing is known of what it holds. What is damaged is a StateError instead."""
+
+
+_LASTING = frozenset(
+    {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG, errno.EROFS}
+)
+
+
+def is_lasting(error: OSError) -> bool:
+    """Whether waiting mends nothing: a folder is in the way, is no folder, or lets nobody in. A store that is away may come back."""
+    return error.errno in _LASTING and not isinstance(error, StoreAway)
 
 
 class FreshObject(AbstractContextManager["FreshObject"]):

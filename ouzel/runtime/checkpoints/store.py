@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -226,8 +226,16 @@ class CheckpointStore:
 
     def find_missing(self, manifest: Manifest) -> str:
         """Which file of an epoch is not there, or not in its size; empty if all are. Nothing is read."""
-        sizes = self.objects.sizes([file.name for file in manifest.files])
-        for file in manifest.files:
+        return self.find_missing_file(manifest.files)
+
+    def find_missing_file(self, files: Sequence[TaskFile]) -> str:
+        """The same of some files.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        sizes = self.objects.sizes([file.name for file in files])
+        for file in files:
             if (size := sizes.get(file.name)) is None:
                 return f"{self.objects.where(file.name)} is missing"
             if size != file.size:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from threading import Thread
 from typing import NoReturn, Protocol
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, StateError
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
+from ouzel.runtime.checkpoints.objects import is_lasting
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import check_leads, take_over
@@ -75,12 +76,17 @@ class EpochKeeper:
         """The generation that is stored, and the newest epoch that is kept: no earlier topology master changes them from now on.
 
         Raises:
-            StateError: the folder of epochs is another topology's.
-            OSError: it cannot be written, or the state manager is away.
+            StateError: the folder of epochs is another topology's, or can be read or written by nobody until somebody mends it.
+            OSError: it cannot be written now, or the state manager is away.
         """
-        if self._job.leaves_epochs:
-            self._store.claim(self._job.topology.name, self._job.id)
-        kept = self._store.take_over(self._leadership)
+        try:
+            if self._job.leaves_epochs:
+                self._store.claim(self._job.topology.name, self._job.id)
+            kept = self._store.take_over(self._leadership)
+        except OSError as error:
+            if is_lasting(error):
+                raise StateError(self._describe(error)) from error
+            raise
         stored = take_over(self._state, generation_path(self._job.id), self._leadership)
         return parse_generation(stored), kept
 
@@ -116,8 +122,8 @@ class EpochKeeper:
         match task:
             case KeepEpoch(epoch, files):
                 self._keep(master, epoch, files)
-            case GoBack(number):
-                self._go_back(master, number)
+            case GoBack(number, kept):
+                self._go_back(master, number, kept)
 
     def _keep(self, master: Epochal, epoch: int, files: dict[int, wire_pb2.EpochFiles]) -> None:
         topology = self._job.topology
@@ -140,9 +146,26 @@ class EpochKeeper:
         master.on_epoch_kept(epoch)
         self._store.prune(KEPT)
 
-    def _go_back(self, master: Epochal, number: int) -> None:
-        found, problems = self._store.newest(revision=self._job.revision)
-        self._store.check_leads(self._leadership)  # else a later leader may have removed what was being read
+    def _describe(self, error: OSError) -> str:
+        where = error.filename2 or error.filename or self._store.folder
+        why = f"{where} cannot be used: {error.strerror}"
+        return f"epochs are kept in {self._store.folder}, and {why}; mend that, and start the topology again"
+
+    def _find_newest(self, kept: int) -> tuple[Manifest | None, list[str]]:
+        """The epoch to go back to, and what is wrong with later ones: what was kept last is one of them, even if nothing is left of it."""
+        try:
+            found, problems = self._store.newest(revision=self._job.revision)
+            self._store.check_leads(self._leadership)  # else a later leader may have removed what was being read
+        except OSError as error:
+            if is_lasting(error):
+                return None, [self._describe(error)]
+            raise
+        if found is None and not problems and kept:
+            problems = [f"epoch {kept} was kept in {self._store.folder}, and is gone"]
+        return found, problems
+
+    def _go_back(self, master: Epochal, number: int, kept: int = 0) -> None:
+        found, problems = self._find_newest(kept)
         if found is None and problems:
             master.on_nothing_to_go_back_to(problems)
             return

@@ -105,15 +105,19 @@ class SnapshotFiles:
             self._chain = []
             self.saved = SavedEpoch(epoch, failed=snapshot)
             return
+        before = [] if snapshot.is_whole else self._chain
         try:
             file = self._store.write_task(epoch, snapshot)
+            problem = self._store.find_missing_file(before)
         except Exception as error:  # the snapshot is put together here, too: whatever fails, the thread lives, and the next one may be kept
+            problem = str(error)
+        if problem:  # the next one is whole
             self._chain = []
             self.saved = SavedEpoch(
-                epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {error}"
+                epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {problem}"
             )
             return
-        self._chain = [file] if snapshot.is_whole else [*self._chain, file]
+        self._chain = [*before, file]
         self.saved = SavedEpoch(epoch, list(self._chain))
 
 

@@ -61,11 +61,12 @@ def write_results(task: Path, frames: Iterator[pl.DataFrame]) -> None:
     """
     task.mkdir(mode=0o700, parents=True)
     with part_path(task, 1).open("wb") as file:
-        for number, frame in enumerate(_add_up_changes(frames)):
+        for number, frame in enumerate(add_up_changes(frames)):
             file.write(pack_record(parts.ROWS, number, to_bytes(frame)))
 
 
-def _add_up_changes(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def add_up_changes(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The frames of a result; of one that takes rows back what they add up to."""
     changes = list[pl.DataFrame]()
     for frame in frames:
         if WEIGHT in frame.columns:

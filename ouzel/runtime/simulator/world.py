@@ -32,6 +32,7 @@ from ouzel.runtime.simulator.results import DeliverResult, SimulatedResults
 from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.runtime.tasks.found import FoundInMemory
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
+from ouzel.runtime.tasks.partitions import History
 
 if TYPE_CHECKING:
     from ouzel.runtime.state.context import Snapshot, StateContext
@@ -51,8 +52,9 @@ class World:
 
     def __init__(
         self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, deliver: DeliverResult | None = None,
-        monotonic_ms: Callable[[], float] = lambda: 0.0,
+        monotonic_ms: Callable[[], float] = lambda: 0.0, history: Mapping[str, History] | None = None,
     ) -> None:  # fmt: skip
+        self._history = history
         self.topology, self.packing, self.directory = topology, packing, directory
         self.random = Random(seed)
         self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
@@ -64,18 +66,15 @@ class World:
         self.happened: list[str] = []
         self.snapshots: dict[StateContext, list[Snapshot]] = {}
         self.failed = ""
-        self.delay_ms = self.commit_ms = 0.0
-        self.pause = self._pauses = 0
+        self.delay_ms = self.commit_ms = self._due_ms = 0.0
+        self.pause = self._pauses = self.generation = self._last_epoch = 0
         self.resumes_at: float | None = None
-        self._due_ms = 0.0
-        self.stopping = self._users_pause = False
-        self.generation = self._last_epoch = 0
+        self.stopping = self._users_pause = self.takes_epochs = False
         self.epochs = Epochs()
         self._restores = self.epochs.newest
         self._staged = TemporaryDirectory() if topology.settings.delivery.publishes else None
         self._abandons_at = math.inf
         self.after_epoch: list[Fault] = []
-        self.takes_epochs = False
         self._becomes: tuple[Topology, Mapping[str, Former]] | None = None
         self._coming: list[tuple[float, Fault]] = []
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
@@ -326,6 +325,7 @@ class World:
             restored=past.restored,
             goes_on=past.generation > 0 and self._restores.number > 0,
             staged=Path(self._staged.name) if self._staged is not None else None,
+            history=self._history,
         )
         machine = make_task(task, setting)
         if self.epochs.newest.number:

@@ -11,6 +11,7 @@ import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
+from ouzel.compiler.plan.identity import digest
 from ouzel.connectors import open_publisher, open_sink, open_source, reads_of
 from ouzel.connectors.base import Reads
 from ouzel.connectors.reading import Committed, Source, SourceRequest
@@ -30,7 +31,7 @@ from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.call_waits import CallWaits
 from ouzel.runtime.tasks.context import SOURCE_NOTES, Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
-from ouzel.runtime.tasks.partitions import Partitions, Ways
+from ouzel.runtime.tasks.partitions import NO_HISTORY, Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
@@ -58,7 +59,8 @@ def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedd
 def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) -> TaskMachine:
     settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
-    options = dict(scan.options)
+    history = None if context.history is None else context.history.get(component.name, NO_HISTORY)
+    options = dict(scan.options if history is None or history.options is None else history.options)
     request = _source_request(scan, options, component.parallelism, context)
     notes = None if context.notes is None else context.notes.with_name(context.notes.name + SOURCE_NOTES)
     source = open_source(scan.connector, replace(request, notes=notes))
@@ -72,7 +74,7 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         source,
         _places(context),
         context.journal,
-        idle,
+        idle if history is None else None,  # its silence then says nothing about that which it had
         component.keeps,
         ways,
         beside_us,
@@ -81,7 +83,8 @@ def _source_spout(setup: TaskSetup, context: TaskContext, component: Component) 
         find=_finder(component.name, reads, options, source, context),
         goes_on=context.goes_on,
         queue_incarnation=setup.incarnation if scan.traits.by_token else None,
-        committed=_find_committed(component.name, source, ways.resumes, context),
+        committed=_find_committed(component.name, scan, source, ways.resumes, context) if history is None else {},
+        history=history,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
@@ -116,14 +119,17 @@ def _finder(component: str, reads: Reads, options: dict[str, str], source: Sourc
 
 
 def _find_committed(
-    component: str, source: Source, resumes: bool, context: TaskContext
+    component: str, scan: Scan, source: Source, resumes: bool, context: TaskContext
 ) -> Mapping[str, Committed] | None:
-    """What the source had committed when the run began, if all have gone back to that; None if what it says now counts."""
-    if not resumes or context.leaves_epochs or not context.topology.settings.has_epochs:
+    """What the source had committed when the run began, where epochs say how far the run is; None if what it says now counts.
+
+    What the run itself has committed since then is none of it: of a partition that an epoch does not know all is to be read again.
+    """
+    if not resumes or not context.topology.settings.has_epochs:
         return None
     committed = source.committed()
-    first = context.found.remember_committed(component, committed)
-    return first if context.begins_anew else committed
+    first = context.found.remember_committed(f"{component} {digest(*sorted(scan.options))}", committed)
+    return first if context.begins_anew or context.goes_on or context.leaves_epochs else committed
 
 
 def _sink_end(sink: Sink, chain: Chain, task: Task, context: TaskContext) -> SinkEnd[Any]:
@@ -146,7 +152,7 @@ def _find_closed_beside(component: Component, context: TaskContext) -> int:
         if below and reads_of(scan.connector, scan.table).resumes(options):
             source = open_source(scan.connector, _source_request(scan, options, other.parallelism, context))
             try:
-                committed = _find_committed(other.name, source, True, context)
+                committed = _find_committed(other.name, scan, source, True, context)
                 known = source.committed() if committed is None else committed
                 closed_us = max(closed_us, past_of(known, other.keeps).closed_us)
             finally:
@@ -168,7 +174,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         again=context.incarnation > 0,
         weight=WEIGHT,
         tracked=context.topology.settings.delivery.tracks,
-        anew=context.begins_anew and not context.leaves_epochs,
+        anew=context.goes_on or context.history is not None or (context.begins_anew and not context.leaves_epochs),
     )
 
 

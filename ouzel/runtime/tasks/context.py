@@ -16,6 +16,7 @@ from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
+from ouzel.runtime.tasks.partitions import History
 
 SOURCE_NOTES = "-source"
 """Ends the name of the file in which a source notes something."""
@@ -64,6 +65,7 @@ class TaskContext:
         restored: what it goes on from, if that is an epoch and it begins there: a whole snapshot of it, and the changes after that.
         staged: where rows wait for their epoch, in a folder for each sink's task.
         leaves_epochs: whether, where there are epochs, somebody may go on from one when the run is over.
+        history: by component, what of its source is read again to fill state; None if it reads on and on.
         begins_anew: whether all have gone back to the beginning of the run: what a source has been told since then was never.
         goes_on: whether it, or a task before it, began at an epoch: what a source says of a run before is nothing to it.
     """
@@ -84,3 +86,4 @@ class TaskContext:
     staged: Path | None = None
     leaves_epochs: bool = True
     begins_anew: bool = False
+    history: Mapping[str, History] | None = None

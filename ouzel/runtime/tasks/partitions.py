@@ -63,7 +63,8 @@ class PartitionProgress:
     not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
     nothing, `linger` whether its rows are left to gather, `lag` how far its rows were behind the wall clock; `committed` is the offset
     before which all is acked, `committed_us` the event time there, and `marks` what of it needs no state. `newest_us` is the newest row
-    read. A run before had read up to `read_before`.
+    read. A run before had read up to `read_before`. `opened_at` is the offset that its reader was asked to begin at, if any was.
+    Where only history is read, reading ends at the offset `stop`, and time is `stop_us` then at least.
     """
 
     partition: Partition
@@ -87,6 +88,9 @@ class PartitionProgress:
     resumed: bool = False
     replays: bool = False
     at: int = -1
+    opened_at: int | None = None
+    stop: int | None = None
+    stop_us: int = BEGINNING_OF_TIME
     shedder: Shedder = field(default_factory=NoShedding)
     _part: ReadBatch | None = None
 
@@ -96,14 +100,12 @@ class PartitionProgress:
         return max(self.read_before, self.place.offset if self.place else -1, self.cuts[-1].end if self.cuts else -1)
 
     @property
-    def pinned(self) -> Place | None:
-        """Where reading began, if the source says so of itself and would not begin there again."""
-        reader = self.reader
-        return (
-            Place(reader.pinned, BEGINNING_OF_TIME)
-            if isinstance(reader, PinnedReader) and reader.pinned is not None
-            else None
-        )
+    def began(self) -> Place | None:
+        """Where reading began, if the source might not begin there again: where it was asked to, or says so of itself."""
+        reader, offset = self.reader, self.opened_at
+        if offset is None and isinstance(reader, PinnedReader):
+            offset = reader.pinned
+        return None if offset is None else Place(offset, BEGINNING_OF_TIME)
 
     def advance(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
@@ -125,6 +127,9 @@ class PartitionProgress:
         Raises:
             ConnectorError: what was cut before holds other rows now.
         """
+        if self.has_stopped:
+            self.watermark_us = max(self.watermark_us, self.stop_us)
+            return ReadState.WAIT
         self.replays = bool(self.cuts)
         if skipped := self._skip():
             return skipped
@@ -134,6 +139,11 @@ class PartitionProgress:
             if self.marks.offset is None and not self.resumed:
                 self.marks.offset = batch.start
         return batch
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether all of its history is read."""
+        return self.stop is not None and self.at >= self.stop
 
     def _skip(self) -> SkippedRange | None:
         """Skip what was skipped before a crash, or what lags too far behind now; nothing that an earlier run had read."""
@@ -153,7 +163,7 @@ class PartitionProgress:
         return skipped
 
     def _read_on(self, rows: int) -> ReadBatch | ReadState | Unreachable:
-        batch = self.reader.read(rows, self.read_before if self.at < self.read_before else None)
+        batch = self.reader.read(rows, self.read_before if self.at < self.read_before else self.stop)
         if isinstance(batch, ReadBatch):
             self.journal.note(BatchBoundaries(self.partition.id, batch.start, batch.end, count(batch)))
         return batch
@@ -196,6 +206,20 @@ def make_unlike_error(cut: BatchBoundaries, found: ReadBatch | None) -> Connecto
         f"{cut.partition}: offsets {cut.start} to {cut.end} held {cut.rows} records when they were first read, and now {now}: the source "
         "has changed, and what was counted of them cannot be told from what was not; start the topology again"
     )
+
+
+class History(NamedTuple):
+    """What of a source is read again to fill state: of each partition all before a place, where event time was `time_us`.
+
+    `options` are those of the table under which it gives that as fast as it can; None if they are its own.
+    """
+
+    places: Mapping[str, Place]
+    time_us: int
+    options: Mapping[str, str] | None = None
+
+
+NO_HISTORY = History({}, BEGINNING_OF_TIME)
 
 
 class TurnQueue:
@@ -263,7 +287,7 @@ class Partitions:
     again. A task that `goes_on` from an epoch has all that it had kept, so what a run before had closed is nothing to it. Where nothing
     `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. `committed` counts for
     what the source has committed, if that is not what it says now. Partitions are dealt in turn; those of a source that grows by their own
-    turn, or their ids: whoever asks, and whenever, gets the same answer.
+    turn, or their ids: whoever asks, and whenever, gets the same answer. Of a `history` nothing else is read.
     """
 
     def __init__(
@@ -271,8 +295,9 @@ class Partitions:
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
         shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_incarnation: int | None = None,
-        goes_on: bool = False, committed: Mapping[str, Committed] | None = None,
+        goes_on: bool = False, committed: Mapping[str, Committed] | None = None, history: History | None = None,
     ) -> None:  # fmt: skip
+        self._history = history
         self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions
         self._queue_incarnation = queue_incarnation
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
@@ -285,7 +310,9 @@ class Partitions:
         self.ways, self.counts = ways, TaskMetrics()
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
-        if isinstance(source, RecallingSource):
+        if isinstance(source, RecallingSource) and history is not None:
+            source.recall(dict.fromkeys(history.places, 0))
+        elif isinstance(source, RecallingSource):
             source.recall({**self._offsets, **{name: cuts[0].start for name, cuts in self._cuts.items()}})
 
     def fresh(self) -> list[PartitionProgress]:
@@ -339,6 +366,10 @@ class Partitions:
             shedder=self._shedder,
         )
         progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
+        progress.opened_at = start
+        if self._history is not None:
+            place = self._history.places.get(name)
+            progress.stop, progress.stop_us = place.offset if place and place.read else -1, self._history.time_us
         progress.marks.offset = self._committed[name].offset if name in self._committed else None
         progress.place = self.places.get(name)
         if progress.place:

@@ -52,7 +52,7 @@ class BatchReader:
     @property
     def places(self) -> dict[str, Place]:
         """Where a successor reads on once all that was read is acked: also in a partition that has given nothing and begins at its end."""
-        return {one.partition.id: place for one in self.progress if (place := one.place or one.pinned) is not None}
+        return {one.partition.id: place for one in self.progress if (place := one.place or one.began) is not None}
 
     @property
     def is_repeating(self) -> bool:
@@ -82,6 +82,8 @@ class BatchReader:
             return None
         with self._shell.outside():
             batch = progress.read(self._settings.batch_rows)
+        if progress.has_stopped and not isinstance(batch, SkippedRange | ReadBatch):
+            return None
         if isinstance(batch, SkippedRange | ReadBatch):
             self._on_read(progress, batch, now_ms)
             return progress, batch

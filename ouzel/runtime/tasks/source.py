@@ -131,6 +131,11 @@ class SourceSpout(TaskMachine):
         """Whether all partitions are read to their ends."""
         return self._reader.first is None
 
+    @property
+    def has_read_history(self) -> bool:
+        """Whether only history is read, and all of it is."""
+        return all(progress.has_stopped or progress.ended for progress in self._reader.progress)
+
     def deactivate(self, pause: int, now_ms: float, *, for_epoch: bool = False) -> None:
         """Read nothing new until `activate`."""
         self._is_in_epoch = for_epoch

@@ -154,7 +154,7 @@ def test_a_task_that_has_lost_its_state_has_all_go_back(phase: Phase) -> None:
         machine.on_tick(2_000, True, 8)
     assert machine.phase is phase
     say(machine, 2, incarnation=1, needs_restore=True, component="count")
-    assert (machine.to_do, machine.pause) == (GoBack(1), 0)
+    assert (machine.to_do, machine.pause) == (GoBack(1, 4), 0)
     assert machine.lost == "task 2 (count) was started again, without what it kept"
     machine.on_found(Generation(1, 4))
     assert (machine.generation, machine.restore, machine.kept, machine.phase) == (1, 4, 4, Phase.IDLE)
@@ -252,7 +252,7 @@ def test_whatever_comes_in_whatever_order_an_epoch_is_kept_only_of_one_pause_and
                 assert written.keys() == TASKS
                 assert {one.epoch for one in written.values()} == {epoch}
                 machine.on_kept(epoch)
-            case GoBack(number):
+            case GoBack(number, _):
                 assert number == machine.generation + 1
                 machine.on_found(Generation(number, machine.kept))
     assert machine.kept > 0

@@ -306,7 +306,7 @@ def test_all_go_back_in_a_plan_of_the_next_generation() -> None:
     machine = with_epochs(started_from=Generation(2, 5), kept=6)
     say(machine, generation=2)
     machine.on_report(report(1, generation=2, incarnation=1, needs_restore=True), 0)
-    assert machine.epochs.to_do == GoBack(3)
+    assert machine.epochs.to_do == GoBack(3, machine.epochs.kept)
     assert SendPlan() in machine.on_gone_back(Generation(3, 6), ["epoch 7 cannot be used: torn"], 10)
     assert (machine.plan.generation, machine.plan.restore) == (3, 6)
     told = {event.kind: event.text for event in machine.status(20).events}

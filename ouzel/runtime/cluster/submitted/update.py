@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ouzel.errors import OuzelError, SubmissionError, TopologyError
+from ouzel.errors import OuzelError, StateError, SubmissionError, TopologyError
 from ouzel.planner.epochs import check_epochs
 from ouzel.planner.former import Former
 from ouzel.planner.packing import repack
@@ -23,6 +24,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import AttachedHandle
+from ouzel.runtime.cluster.submitted.filling import Filling
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_variables, start_again
 from ouzel.runtime.cluster.submitted.registry import Registry
@@ -67,6 +69,7 @@ class Next:
         formers: by component, what it goes on from; one that is not in it goes on from the component of its name, as it was.
         noted: by component, the former one whose notes its source or sink goes on with; empty for none. None if all stay as they are.
         is_result_anew: whether what was answered before is no part of the result any more.
+        filled: the components whose state is filled from history.
     """
 
     topology: Topology
@@ -74,6 +77,7 @@ class Next:
     formers: Mapping[str, Former] = field(default_factory=dict)
     noted: Mapping[str, str] | None = None
     is_result_anew: bool = False
+    filled: frozenset[str] = frozenset()
 
 
 def read_present(registry: Registry, name: str) -> Present:
@@ -108,6 +112,11 @@ def replace_topology(registry: Registry, present: Present, following: Next) -> S
                 f"topology '{record.name}' was updated by another command meanwhile; write this one again"
             )
         update = _Update(registry, record, folder, job)
+        if following.filled:
+            packing, formers = repack(following.topology, job.packing), following.formers
+            update.filling = Filling(
+                present.topology, following.topology, packing, job.directory, formers, following.filled
+            )
         update.prepare(following)
         return update.carry_out()
 
@@ -127,6 +136,7 @@ class _Update:
         self._name, self._next = record.name, job
         self._variables = self._former_variables = record.variables
         self._condition = record.condition
+        self.filling: Filling | None = None
 
     def prepare(self, following: Next) -> None:
         """Write what it is to be. Nothing has changed when this fails.
@@ -138,15 +148,18 @@ class _Update:
         packing = repack(topology, former.packing)
         check_start(packing)
         plain = not (following.formers or former.formers)
+        revision = former.revision + (
+            2 if following.filled else 1
+        )  # the one between is that of the epoch that is filled
         self._next = replace(
             former,
             topology=topology,
             packing=packing,
             results=self._results_of(following),
             noted=former.noted if following.noted is None else self._find_notes(following.noted),
-            revision=former.revision + 1,
+            revision=revision,
             formers=tuple(following.formers.items()),
-            formers_from=former.formers_from if plain else former.revision,
+            formers_from=former.formers_from if plain else revision - 1,
         )
         try:
             self._folder.save_revision(self._next, find_modules(topology), following.about, describe_tables(topology))
@@ -201,6 +214,8 @@ class _Update:
     def _do(self, step: UpdateStep) -> None:
         match step:
             case UpdateStep.REPLACE:
+                if self.filling is not None:
+                    self._fill(self.filling)
                 self._folder.begin_revision(self._next)
             case UpdateStep.START:
                 self._record = start_again(self._registry, replace(self._record, variables=self._variables))
@@ -209,6 +224,8 @@ class _Update:
             case UpdateStep.END:
                 end_processes(self._registry, self._registry.find(self._name) or self._record)
             case UpdateStep.RESTORE:
+                if self.filling is not None and self._own_results is not None:
+                    shutil.rmtree(self._own_results, ignore_errors=True)
                 self._folder.begin_revision(self._job)
             case UpdateStep.START_FORMER:
                 self._start_as_it_was()
@@ -235,6 +252,23 @@ class _Update:
                 f"when that is mended, bring it back with `ouzel start {self._name}`"
             )
         return TopologyError(f"topology '{self._name}' is not updated, and goes on as it was: {machine.why}")
+
+    def _fill(self, filling: Filling) -> None:
+        """Write the epoch that the next revision goes on from.
+
+        Raises:
+            OuzelError: it cannot be filled.
+        """
+        store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
+        epoch, problems = store.newest(revision=self._job.revision)
+        if epoch is None:
+            raise StateError(f"no epoch can be read up to which history could be: {'; '.join(problems)}")
+        filling.fill(store, epoch, self._next.revision - 1, self._own_results)
+
+    @property
+    def _own_results(self) -> Path | None:
+        """The folder of the next revision's results, if it does not go on with that of this one."""
+        return None if self._next.results == self._job.results else self._next.results
 
     def _stop(self) -> Status:
         """Bring it to its end, and have it count as interrupted until it is started.

@@ -74,9 +74,13 @@ class KeepEpoch:
 
 @dataclass(frozen=True)
 class GoBack:
-    """To do: find the newest epoch that can be read, store it with this generation, then call `on_found`."""
+    """To do: find the newest epoch that can be read, store it with this generation, then call `on_found`.
+
+    `kept` is the newest that was kept, 0 if none was.
+    """
 
     generation: int
+    kept: int = 0
 
 
 @dataclass
@@ -212,7 +216,7 @@ class EpochsMachine:
     def to_do(self) -> KeepEpoch | GoBack | None:
         """What is to be done by whoever has a disk."""
         if self.phase is Phase.GOING_BACK:
-            return GoBack(self.generation + 1)
+            return GoBack(self.generation + 1, self.kept)
         if self.phase is Phase.WRITING and all(self._is_written(task) for task in self._tasks.values()):
             return KeepEpoch(self.number, {number: task.files for number, task in self._tasks.items() if task.files})
         return None
