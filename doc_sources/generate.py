@@ -9,6 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from doc_sources import tuning
+from doc_sources.glossary import GLOSSARY, linked
 from ouzel.cli.checkpoints import checkpoint
 from ouzel.cli.main import app
 from ouzel.cli.metrics import metrics
@@ -249,10 +250,19 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
+def made(name: str) -> str:
+    """A page that is made from the code, as it is written."""
+    text = PAGES[name]() + "\n"
+    return linked(text) if name.endswith(".md") else text
+
+
 def main() -> None:
-    """Write all pages."""
-    for name, page in PAGES.items():
-        (DOCS / name).write_text(page() + "\n")
+    """Write all pages that are made from the code, and the links into the glossary on all pages."""
+    for name in PAGES:
+        (DOCS / name).write_text(made(name))
+    for page in DOCS.glob("*.md"):
+        if page != GLOSSARY and page.name not in PAGES:
+            page.write_text(linked(page.read_text()))
 
 
 if __name__ == "__main__":

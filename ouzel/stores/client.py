@@ -79,7 +79,7 @@ class ClientStore(Generic[K, T, R]):
     def get_many(self, keys: Iterable[K], until: BatchID | None = None) -> MergedTotals[K, R]:
         """What the keys add up to, now or before the batch `until`.
 
-        A batch of the stream that is missing counts as nothing, and is one of the answer's holes.
+        A missing batch of the stream adds nothing to the totals, and is listed among the holes of the answer.
 
         Raises:
             QueryError: the batch store keeps no version that is old enough.

@@ -18,12 +18,14 @@ PAGES = [page for page in sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.m
 COMMAND = re.compile(r"(?:^(?:    |\$ |.*/)?|`)ouzel ([a-z][^`\n|&;]*)", re.M)
 """At the start of a line of a block, or of code in a sentence."""
 
+ALL = typer.main.get_command(app)
+
 SETTING = re.compile(r"--set[ =]\S+")
 
 
 def command_of(words: list[str]) -> Any:
     """The command that the words begin with, or None."""
-    command: Any = typer.main.get_command(app)
+    command: Any = ALL
     for word in words:
         below = getattr(command, "commands", {})
         if not below:

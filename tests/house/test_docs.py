@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import ouzel
-from doc_sources.generate import PAGES
+from doc_sources.generate import PAGES, made
+from doc_sources.glossary import GLOSSARY, linked, terms, unlinked
 from ouzel import session
 from ouzel.compiler.functions import all_functions
 from ouzel.connectors import CONNECTORS
@@ -54,9 +55,27 @@ def cases(language: str) -> list[pytest.param]:
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_page_made_from_code_is_current(name: str) -> None:
     written = (ROOT / "docs" / name).read_text()
-    made = PAGES[name]() + "\n"
-    changes = "\n".join(difflib.unified_diff(written.splitlines(), made.splitlines(), "written", "made", lineterm=""))
-    assert written == made, f"run `make docs`:\n{changes}"
+    now = made(name)
+    changes = "\n".join(difflib.unified_diff(written.splitlines(), now.splitlines(), "written", "made", lineterm=""))
+    assert written == now, f"run `make docs`:\n{changes}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_the_first_use_of_each_term_is_linked_to_the_glossary(page: Path) -> None:
+    text = page.read_text()
+    if page == GLOSSARY:
+        assert len(terms()) > 50
+        return
+    missing = [line for line in difflib.ndiff(text.splitlines(), linked(text).splitlines()) if line.startswith("+ ")]
+    assert missing == [], "run `make docs`"
+    assert set(re.findall(r"\(glossary\.md#([\w-]+)\)", text)) <= set(terms().values())
+
+
+def test_a_term_is_linked_where_it_is_first_used_in_a_sentence() -> None:
+    text = "# Late\n\n`late` and [late rows](x.md)\n\n| late | rows that come late, here |\n\nIt is late.\n"
+    once = text.replace("come late", "come [late](glossary.md#late)")
+    assert linked(text) == linked(once) == once
+    assert unlinked(once) == text
 
 
 def test_every_setting_is_explained() -> None:

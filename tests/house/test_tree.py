@@ -19,16 +19,16 @@ FORBIDDEN = {
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}": "a secret",
 }
 TEXT = {
-    ".py", ".md", ".sql", ".toml", ".yaml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ".html",
+    ".py", ".md", ".sql", ".toml", ".yaml", ".yml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ".html",
     ".css", ".js", "",
 }  # fmt: skip
-CASES = ROOT / "tests/found"
+SMALL_INPUTS = {ROOT / "tests/found", ROOT / "sql_examples/shop"}
 """Where small inputs and answers are kept too."""
 
 
 def kinds(path: Path) -> set[str]:
     """How the name of a file there may end."""
-    return TEXT | {".json", ".jsonl"} if CASES in path.parents else TEXT
+    return TEXT | {".json", ".jsonl"} if SMALL_INPUTS & set(path.parents) else TEXT
 
 
 def test_nothing_forbidden() -> None:
