@@ -22,6 +22,7 @@ from ouzel.session import load_text
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
 from tests.law.cases import TABLES, Case
+from tests.law.compare import WEIGHT, plain_fold
 from tests.law.engines import loaded
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Streams:
         """Run it to its end."""
         names: dict[str, Any] = {"spark": self.spark, "folder": str(self.inputs), "read_stream": self.read_stream}
         exec("from pyspark.sql import functions as F, types as T", names)
+        exec("from ouzel.spark.io.in_state import in_state\nfrom ouzel.spark import read_table", names)
+        exec(compile(query.functions, "functions.py", "exec"), names)
         exec(compile(query.text, "stream.py", "exec"), names)
         exec(compile(query.after, "after.py", "exec"), names)
         frame, finish = names[query.frame], names.get("finish", lambda batch: batch)
@@ -98,6 +101,8 @@ class Streams:
         writer = frame.writeStream.outputMode(query.mode.value).trigger(availableNow=True)
         running = writer.foreachBatch(lambda batch, number: answer.add(polars_of(finish(batch).toArrow()))).start()
         running.awaitTermination()
+        if WEIGHT in answer.rows.columns:
+            answer.rows = plain_fold([answer.rows], answer.rows.columns[:-1])
         answer.late = sum(
             state.numRowsDroppedByWatermark for each in running.recentProgress for state in each.stateOperators
         )

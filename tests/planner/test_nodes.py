@@ -22,6 +22,7 @@ from ouzel.reconcile.explaining.behind import WatermarkBefore
 from ouzel.reconcile.explaining.exclusion import ExcludeLateRows
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.state_nodes import Given
 from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.law.cases import CASES, Case, compiled
 from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count
@@ -36,7 +37,8 @@ LEAVES_NOTHING_OUT = {
     "a service answers with whole pairs": {"Served"},
 }
 """Nodes that take the answer of `Step`, and why that is theirs: what they read is all that can be left out."""
-PLAN, SPARK_STREAMS = "ouzel.compiler.plan.", "ouzel.spark.lowering.streaming_nodes"
+PLAN = "ouzel.compiler.plan."
+SPARK_STREAMS = frozenset({"ouzel.spark.lowering.streaming_nodes", "ouzel.spark.lowering.state_nodes"})
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.backend)
@@ -52,8 +54,8 @@ def test_nodes_outside_the_plan_are_those_of_spark_streams_and_of_reconciliation
         kind for kind in node_classes() if kind.__module__.startswith("ouzel.") and not kind.__module__.startswith(PLAN)
     ]
     ours = {kind.__module__ for kind in (ExcludeLateRows, WatermarkBefore)}
-    assert {kind.__module__ for kind in others} == {SPARK_STREAMS, *ours}
-    assert all((BATCH if kind.__module__ in ours else STREAMING).takes(kind) for kind in others)
+    assert {kind.__module__ for kind in others} == {*SPARK_STREAMS, *ours}
+    assert all((BATCH if kind.__module__ in ours else STREAMING).takes(kind) for kind in others if kind is not Given)
 
 
 def test_a_class_that_is_not_listed_is_an_error_and_a_refused_one_says_why() -> None:

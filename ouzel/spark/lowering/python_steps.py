@@ -91,6 +91,15 @@ def _pickle(held: object, called: Iterable[str], functions: Iterable[object]) ->
         ) from error
 
 
+def pickle_with_modules(held: object, called: Iterable[str]) -> bytes:
+    """An object that may hold functions of the program, as `_pickle` makes it where nobody knows which functions these are.
+
+    Raises:
+        NotSupported: it cannot be sent; `called` says what it is.
+    """
+    return _pickle(held, called, ())
+
+
 def _by_value(held: object, modules: Iterable[ModuleType]) -> bytes:
     """An object, with what these modules define as it is now instead of by its name."""
     import cloudpickle

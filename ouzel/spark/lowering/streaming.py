@@ -5,16 +5,21 @@ The lowest aggregate of a sink is Spark's own streaming aggregation; what stands
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, walk
+from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, reads_for_itself, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
+from ouzel.planner.rules.keep_first_rows import keep_first_rows
+from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.python_steps import steps_text
+from ouzel.spark.lowering.state_nodes import InState, operators_text
+from ouzel.spark.lowering.state_plan import in_every_batch, reasons, with_our_operators
 from ouzel.spark.lowering.statements import write_statements
 from ouzel.spark.lowering.streaming_nodes import STREAMING, lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
@@ -26,6 +31,7 @@ from ouzel.spark.lowering.streaming_plan import (
     in_time,
     out_of_time,
     with_ends,
+    with_side_tables,
 )
 from ouzel.spark.lowering.text import comment, identifier, quote
 
@@ -46,12 +52,13 @@ class StreamingQuery:
         sink: where its rows go.
         mode: Spark's output mode.
         text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T`, `read_stream`
-            and `python_steps`.
+            `read_table`, `in_state` and `python_steps`.
         frame: the variable that then holds the streaming DataFrame.
         after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
             may read `batch` several times: persist it.
         keys: in UPDATE mode, the columns that tell rows apart.
-        functions: Python that defines the user's functions, by names that both texts use; empty without any.
+        functions: Python that defines the user's functions and our operators, by names that both texts use; empty without any.
+        ours: the nodes that our operators compute in Spark's state, and why Spark's own do not. Then rows may carry WEIGHT.
     """
 
     sink: Sink
@@ -61,6 +68,7 @@ class StreamingQuery:
     after: str
     keys: tuple[str, ...] = ()
     functions: str = ""
+    ours: Mapping[str, str] = field(default_factory=dict)
 
 
 def streaming_queries(program: Program, directory: Path, name: str) -> tuple[StreamingQuery, ...]:
@@ -73,17 +81,26 @@ def streaming_queries(program: Program, directory: Path, name: str) -> tuple[Str
 
 
 def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
-    """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut."""
-    dag = batch_plan(program)
+    """Spark's own nodes alone where they can answer the query; else our operators in Spark's state for what Spark has not."""
+    dag = with_side_tables(batch_plan(program))
     for node in dag.streams():
-        if not node.declares_time:  # `in_time` and `out_of_time` replace it
-            _refuse_by_place(node)  # before the modes below refuse what follows from it
-        _refuse_timed_python(node)
-        if node.groups and node.groups.emit.lateness_us:
-            raise NotSupported(
-                "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
-                instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
-            )
+        _refuse(node)
+    try:
+        return _of_spark(dag, directory, name)
+    except NotSupported:
+        return _with_ours(dag, directory, name)
+
+
+def _of_spark(dag: Dag, directory: Path, name: str) -> StreamingQuery:
+    """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut.
+
+    Raises:
+        NotSupported: Spark has no node of its own for something.
+    """
+    ours = with_our_operators(dag)
+    if any(isinstance(node, InState) and not node.operator.groups for node in ours.nodes()):
+        raise NotSupported("Spark has no node of its own for it")
+    _check_own_aggregates(dag)
     (sink,) = dag.sinks
     mode, keys, after, rest = OutputMode.APPEND, find_kept_keys(sink), "", tuple[Dag, ...]()
     if not any(node.retracts for node in aggregates(dag)):
@@ -95,12 +112,47 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
         mode = OutputMode.COMPLETE
         stream, left = cut_streaming_plan(out_of_time(dag))
         after, rest = _function(sink, left), (left,)
+    if mode is not OutputMode.APPEND and any(node.joins_rows and not reads_for_itself(node) for node in stream.nodes()):
+        raise NotSupported("Structured Streaming joins streams in append mode alone")
     stream = as_streams(stream, mode is OutputMode.APPEND)
     if not all(node.keys for node in aggregates(dag)):
         stream = with_ends(stream)
     text = _text(write_statements(stream, lower_streaming), directory, f"{name}: {sink.table}, in {mode.value} mode")
     kept = (keys or ()) if mode is OutputMode.UPDATE else ()
     return StreamingQuery(sink, mode, text, identifier(sink.table), after, kept, steps_text(stream, *rest))
+
+
+def _check_own_aggregates(dag: Dag) -> None:
+    for node in aggregates(dag):
+        if node.emit.lateness_us or node.lifetime:
+            raise NotSupported("in Structured Streaming what has closed takes no rows")
+
+
+def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
+    """In append mode, in which rows that are taken back carry a weight: then a query may have any number of operators."""
+    stream = as_streams(in_time(with_our_operators(keep_first_rows(dag))), True)
+    if in_every_batch(stream):
+        stream = with_ends(stream)
+    (sink,) = stream.sinks
+    text = _text(write_statements(stream, lower_streaming), directory, f"{name}: {sink.table}, in append mode")
+    functions = steps_text(stream) + operators_text(stream)
+    return StreamingQuery(
+        dag.sinks[0], OutputMode.APPEND, text, identifier(sink.table), "", (), functions, reasons(stream)
+    )
+
+
+def _refuse(node: Node) -> None:
+    """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
+    if not node.declares_time and not OPERATORS.takes(type(node)) and not STREAMING.takes(type(node)):
+        _refuse_by_place(node)
+    if node.reads_late:
+        _refuse_by_place(node)
+    if node.asks_tables:
+        raise NotSupported(
+            f"a join with {', '.join(node.asks_tables)} by the clock: a stream of Spark asks no table for single rows",
+            instead="run it as a topology, or as a batch job",
+        )
+    _refuse_timed_python(node)
 
 
 def _refuse_by_place(node: Node) -> None:

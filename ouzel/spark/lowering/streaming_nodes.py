@@ -50,6 +50,7 @@ from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
+from ouzel.spark.lowering.state_nodes import Given, InState, lower_in_state
 from ouzel.spark.lowering.tables import call_reader, lower_scan, refuse_changelog
 from ouzel.spark.lowering.text import call, quote, with_columns
 
@@ -73,10 +74,18 @@ class MarkedScan(Scan):
     def schema(self) -> Schema:
         return self.columns if self.dropped else Schema((*self.columns, Field(END, BOOLEAN)))
 
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (self.table, column) if column == END else super().definition(column)
+
 
 @dataclass(frozen=True)
 class StaticScan(Scan):
     """A row of constants, which each micro-batch's table has anew."""
+
+
+@dataclass(frozen=True)
+class SideScan(Scan):
+    """A table at rest beside a stream, read whole for each micro-batch."""
 
 
 @dataclass(frozen=True)
@@ -210,12 +219,9 @@ class MicroBatch(Leaf):
         return (*self.identity, column)
 
 
-AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Gather, GatherElements, Project, Sink, Union, Unnest)
-
-_NO_JOIN = Refused(
-    "it joins streams only within a span of time, and takes no rows back",
-    "run it as a topology, or as a batch job",
-)
+AS_IN_BATCH = (
+    Aggregate, ApplyPython, AssignWindow, Filter, Gather, GatherElements, Join, Project, SideJoin, Sink, Union, Unnest,
+)  # fmt: skip
 
 STREAMING: NodeTable[Lowering] = NodeTable(
     "Structured Streaming",
@@ -224,30 +230,19 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        AssignSession: Refused(
-            "it has sessions for an aggregate alone, and gives no row its session",
-            "run it as a topology, or as a batch job",
-        ),
-        SetOperation: Refused(
-            "it takes no rows back, and has INTERSECT and EXCEPT of two streams not at all",
-            "run it as a topology, or as a batch job",
-        ),
+        AssignSession: Refused("it has sessions for an aggregate alone, and gives no row its session"),
+        SetOperation: Refused("it has INTERSECT and EXCEPT of two streams not at all"),
         LateRows: Refused("it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"),
-        Join: _NO_JOIN,
-        IntervalJoin: _NO_JOIN,
-        SideJoin: _NO_JOIN,
+        IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
         Served: Refused("it asks no service", "run it as a topology"),
+        Given: Refused("it stands for an input of an operator"),
         PartialTopN: Refused("its streams have no first rows"),
-        TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),
-        Over: Refused(
-            "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"
-        ),
-        AsofJoin: Refused(
-            "it joins no stream with the latest row of another", "run it as a topology, or as a batch job"
-        ),
+        TopN: Refused("its streams have no first rows"),
+        Over: Refused("its streams have no windows over rows but those of time"),
+        AsofJoin: Refused("it joins no stream with the latest row of another"),
     },
 )
-"""The lines of each node in a streaming query."""
+"""The lines of each node in a streaming query, where Spark has it. What it has not our operators do, if they can (`state_plan.py`)."""
 
 
 def lower_streaming(node: Node, names: FrameNames) -> list[str]:
@@ -275,7 +270,21 @@ def _lower_static_scan(node: StaticScan, names: FrameNames) -> list[str]:
     return lower_scan(node)
 
 
+@STREAMING.add(SideScan)
+def _lower_side_scan(node: SideScan, names: FrameNames) -> list[str]:
+    _refuse_unreadable(node)
+    return [call_reader("read_table", node, "folder")]
+
+
+STREAMING.add(InState)(lower_in_state)
+
+
 def _read_stream(scan: Scan, *more: str) -> str:
+    _refuse_unreadable(scan)
+    return call_reader("read_stream", scan, "folder", *more)
+
+
+def _refuse_unreadable(scan: Scan) -> None:
     if not scan.traits.shared:
         raise NotSupported(
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
@@ -287,7 +296,6 @@ def _read_stream(scan: Scan, *more: str) -> str:
             f"table '{scan.table}': Structured Streaming goes by offsets, and connector '{scan.connector}' is acknowledged item by item",
             instead="run it on --engine heron",
         )
-    return call_reader("read_stream", scan, "folder", *more)
 
 
 @STREAMING.add(EventTime)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from ouzel.compiler.plan import (
     Node,
     Project,
     Scan,
+    SideJoin,
     Sink,
     Union,
     Watermark,
@@ -27,6 +28,7 @@ from ouzel.compiler.plan.aggregates import is_distinct, row_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, INT, ArrayType, DataType
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
+from ouzel.spark.lowering.state_nodes import InState
 from ouzel.spark.lowering.streaming_nodes import (
     BRANCH,
     END,
@@ -35,6 +37,7 @@ from ouzel.spark.lowering.streaming_nodes import (
     MarkedScan,
     MicroBatch,
     OfSets,
+    SideScan,
     StaticScan,
     check_set,
     of_branch,
@@ -48,9 +51,10 @@ ROWS = "$rows"
 
 def in_time(dag: Dag) -> Dag:
     """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
-    windowed = [node for node in dag.nodes() if node.closes_windows]
-    waited = {id(node) for top in windowed for node in walk(top) if node.declares_time}
+    waiting = [node for node in dag.nodes() if any(node.waits)]
+    waited = {id(node) for top in waiting for node in walk(top) if node.declares_time}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
+    _check_timed(node for node in dag.nodes() if id(node) in timed)
     inner = {id(node) for top in aggregates(dag) for node in walk(top) if node is not top}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
@@ -68,6 +72,20 @@ def in_time(dag: Dag) -> Dag:
         return made
 
     return dag.rebuilt(make)
+
+
+def _check_timed(nodes: Iterable[Node]) -> None:
+    """See that the end mark can pass from the tables to where event time is declared.
+
+    Raises:
+        NotSupported: rows of several inputs meet on the way.
+    """
+    for node in nodes:
+        if isinstance(node, InState):
+            raise NotSupported(
+                f"event time that is declared above {node.operator.label}: Structured Streaming would not hear of the end of its tables",
+                instead="declare the time of its tables, or use --engine heron",
+            )
 
 
 def _with_end(node: Project) -> Project:
@@ -144,12 +162,33 @@ def aggregates(dag: Dag) -> list[Aggregate]:
     return [node.groups for node in dag.nodes() if node.groups]
 
 
+def with_side_tables(dag: Dag) -> Dag:
+    """The plan whose joins read the tables beside their streams whole; nothing of these moves time."""
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        return (
+            node.with_inputs((inputs[0], _side_table(node.right)))
+            if isinstance(node, SideJoin)
+            else with_inputs(node, inputs)
+        )
+
+    return dag.rebuilt(make)
+
+
+def _side_table(node: Node) -> Node:
+    if isinstance(node, Scan):
+        return _copy_scan(node, StaticScan if node.traits == GIVEN_ROWS else SideScan)
+    if node.declares_time:
+        return _side_table(node.inputs[0])
+    return node.with_inputs(tuple(map(_side_table, node.inputs)))
+
+
 def with_ends(dag: Dag) -> Dag:
     """The plan with an end mark in every table that ends at once: a micro-batch comes even of a table without rows."""
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        return _mark(made, True) if isinstance(made, Scan) and not isinstance(made, MarkedScan) else made
+        return _mark(made, True) if type(made) is Scan else made
 
     return dag.rebuilt(make)
 

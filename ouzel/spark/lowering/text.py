@@ -63,10 +63,12 @@ RESERVED = frozenset(
         "folder",
         "frames",
         "help",
+        "in_state",
     }
     | {
         "main",
         "OFFSETS",
+        "OPERATORS",
         "parse_args",
         "parser",
         "python_function",

@@ -88,7 +88,7 @@ class ByDriver:
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
-        changed = self._fit(self._changes.since(apply_types(rows, self._request.columns)))
+        changed = self._fit(self._changes.since(_apply_types(rows, self._request.columns)))
         if changed.height:
             self._writer.write(number if self._sink.traits.returned else batch_id, changed)
             self._writer.flush()
@@ -109,6 +109,13 @@ class ByDriver:
     def close(self) -> None:
         """Close the writer."""
         self._writer.close()
+
+
+def _apply_types(rows: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """As `apply_types`; a weight stays, behind the others."""
+    if WEIGHT not in rows.columns:
+        return apply_types(rows, columns)
+    return apply_types(rows.drop(WEIGHT), columns).with_columns(rows[WEIGHT])
 
 
 class _Handing:

@@ -69,11 +69,15 @@ class Stream:
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
+        from ouzel.spark.io.in_state import in_state
+        from ouzel.spark.io.source import read_table
+
         job = self._job
         read = partial(read_stream, rows=job.settings.trigger_rows, query=job.topology.name, bad_records=self._bad)
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
+            "read_table": partial(read_table, bad_records=self._bad), "in_state": in_state,
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)

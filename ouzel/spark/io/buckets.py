@@ -1,0 +1,187 @@
+"""One bucket of keys of an operator in Spark's state: rows in, rows out, and what it keeps as bytes. Knows nothing of Spark.
+
+Rows travel packed: many of them as one Arrow IPC stream, so that no value is turned into an object of Python on its way.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import secrets
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from ouzel.compiler.plan import WEIGHT, Node
+from ouzel.compiler.plan.distribution import DistributionKind
+from ouzel.compiler.types import BIGINT, Field, Schema
+from ouzel.errors import OuzelError
+from ouzel.exits import in_user_code
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.build import OPERATORS
+from ouzel.runtime.operators.consolidate import net_changes
+from ouzel.runtime.protocol.groupings import RowPositions, key_tasks, split_frame
+from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.state.context import KeyGroups, Snapshot
+from ouzel.spark.io.arrow import arrow_schema, record_batches
+from ouzel.spark.io.in_state import END_MS
+
+BUCKETS = 64
+"""Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""
+
+ROUTING_SEED = 0
+"""Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under its own seed."""
+
+
+@lru_cache(64)
+def read_operator(text: str) -> tuple[Node, int]:
+    """The node whose operator the text holds, and how many microseconds its watermark is behind Spark's."""
+    held: tuple[Node, int] = pickle.loads(b64decode(text))
+    return held
+
+
+def deal_rows(frame: pl.DataFrame, node: Node, port: int) -> Iterator[tuple[int, pl.DataFrame]]:
+    """The rows of one input by bucket. Of what is to be in one place, so that there is a row even of nothing, an empty frame goes, too."""
+    spread = node.distribution[port]
+    if spread.kind is DistributionKind.SINGLE:
+        yield 0, frame
+        return
+    chosen: RowPositions = np.arange(frame.height, dtype=np.int64) % BUCKETS
+    if spread.kind is DistributionKind.KEYS:
+        chosen = key_tasks(frame, spread.keys, BUCKETS, ROUTING_SEED)
+    yield from split_frame(frame, chosen, BUCKETS)
+
+
+def pack_rows(frame: pl.DataFrame) -> bytes:
+    """The rows as an Arrow IPC stream."""
+    return _stream(frame)
+
+
+def unpack_rows(packed: bytes) -> pl.DataFrame:
+    """The rows that `pack_rows` packed."""
+    return _frame(pa.BufferReader(packed))
+
+
+def weighted_schema(node: Node) -> Schema:
+    """The columns of a node's frames."""
+    return Schema((*node.schema, *((Field(WEIGHT, BIGINT),) if node.retracts else ())))
+
+
+def pack_batches(operator: str, port: int, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+    """A partition of one input, packed by bucket."""
+    node, _ = read_operator(operator)
+    kinds = dict(weighted_schema(node.inputs[port]).polars())
+    given = [rows for rows in map(pl.from_arrow, batches) if isinstance(rows, pl.DataFrame)]
+    rows = pl.concat([rows.select(list(kinds)).cast(kinds) for rows in given] or [pl.DataFrame(schema=kinds)])
+    dealt = [(bucket, port, pack_rows(part)) for bucket, part in deal_rows(rows, node, port)]
+    columns = zip(*dealt, strict=True) if dealt else ((), (), ())
+    arrays = [pa.array(list(held), kind) for held, kind in zip(columns, _KINDS, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=["bucket", "port", "packed"])
+
+
+_KINDS = (pa.int32(), pa.int32(), pa.binary())
+
+
+def unpack_batches(operator: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows that an operator gave, as Spark has them."""
+    schema = arrow_schema(weighted_schema(read_operator(operator)[0]))
+    for batch in batches:
+        for packed in batch.column(0):
+            yield from record_batches(unpack_rows(packed.as_py()), schema)
+
+
+class Bucket:
+    """An operator with the state of one bucket."""
+
+    def __init__(self, node: Node, lag_us: int, kept: bytes | None) -> None:
+        """`kept` is what `keep` gave the last time; None for a bucket that is new."""
+        self._node, self._lag_us = node, lag_us
+        before = read_snapshot(kept) if kept else None
+        seed = before.seed if before else secrets.randbits(63)
+        self._operator: Operator = OPERATORS[type(node)](node, seed)
+        self._number = before.number if before else 0
+        if before is not None and self._operator.state is not None:
+            self._operator.state.restore([before])
+            self._operator.restored()
+
+    def handle(self, packed: Iterable[tuple[int, bytes]], watermark_ms: int) -> pl.DataFrame | None:
+        """The changes that these rows of inputs, and then event time, make; the watermark is Spark's, 0 for none.
+
+        Raises:
+            OuzelError: a row could not be computed.
+        """
+        frames: dict[int, list[pl.DataFrame]] = {}
+        for port, rows in packed:
+            frames.setdefault(port, []).append(unpack_rows(rows))
+        with in_user_code():
+            made = [*self._process(frames), *self._advance(watermark_ms), self._operator.flush_on_pause()]
+            if not any(self._node.waits):  # the one row of an aggregate without keys is there from the beginning
+                made.append(self._operator.finish())
+        if self._operator.refused:
+            first = self._operator.refused[0]
+            raise OuzelError("\n".join(filter(None, [f"{first.reason}: {first.row}", first.detail])))
+        some = [frame for frame in made if frame is not None and frame.height]
+        if not some:
+            return None
+        return net_changes(some) if WEIGHT in some[0].columns else pl.concat(some)
+
+    def _process(self, frames: Mapping[int, Sequence[pl.DataFrame]]) -> Iterator[pl.DataFrame | None]:
+        for port, parts in sorted(frames.items()):
+            rows = pl.concat(parts)
+            if rows.height:
+                yield self._operator.process(rows, port)
+
+    def _advance(self, watermark_ms: int) -> Iterator[pl.DataFrame | None]:
+        """Spark's watermark says that rows of this very time may come; ours that none does."""
+        if not any(self._node.waits) or watermark_ms <= 0:
+            return
+        is_over = watermark_ms >= END_MS
+        time_us = END_OF_TIME if is_over else watermark_ms * 1000 - 1 - self._lag_us
+        for port in range(len(self._node.inputs)):
+            yield self._operator.advance_port(port, time_us)
+        yield self._operator.advance(time_us)
+        if is_over:
+            yield self._operator.finish()
+
+    def keep(self) -> bytes:
+        """All that the operator keeps."""
+        return b"" if self._operator.state is None else write_snapshot(self._operator.state.snapshot())
+
+    @property
+    def late(self) -> int:
+        """Rows dropped as late by this object."""
+        return self._operator.counters.late
+
+
+def write_snapshot(snapshot: Snapshot) -> bytes:
+    """A whole snapshot as bytes: a line of JSON, then an Arrow IPC stream for each part in the line's order."""
+    header = {
+        "operator": snapshot.operator, "seed": snapshot.seed, "number": snapshot.number,
+        "hash_version": snapshot.hash_version, "parts": list(snapshot.parts),
+    }  # fmt: skip
+    return b"".join([json.dumps(header).encode(), b"\n", *map(_stream, snapshot.parts.values())])
+
+
+def read_snapshot(kept: bytes) -> Snapshot:
+    """The snapshot that `write_snapshot` wrote."""
+    line, _, streams = bytes(kept).partition(b"\n")
+    header, source = json.loads(line), pa.BufferReader(streams)
+    parts = {name: _frame(source) for name in header.pop("parts")}
+    return Snapshot(**header, groups=KeyGroups(), whole=True, parts=parts)
+
+
+def _stream(frame: pl.DataFrame) -> bytes:
+    table, sink = frame.to_arrow(compat_level=pl.CompatLevel.oldest()), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _frame(source: pa.BufferReader) -> pl.DataFrame:
+    frame = pl.from_arrow(pa.ipc.open_stream(source).read_all())
+    assert isinstance(frame, pl.DataFrame)
+    return frame

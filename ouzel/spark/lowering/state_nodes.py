@@ -1,0 +1,188 @@
+"""Our own operators in a streaming query of Spark: what runs a node whole inside Spark's state, and the leaf that stands for what it reads."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from textwrap import wrap
+
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.lowering import backtick
+from ouzel.compiler.functions.spark_types import to_spark_type
+from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
+from ouzel.compiler.plan.base import Names, Step
+from ouzel.compiler.plan.distribution import Distribution
+from ouzel.compiler.types import BIGINT, Field, Schema
+from ouzel.planner.rules.dag import Dag
+from ouzel.spark.lowering.batch_nodes import FrameNames
+from ouzel.spark.lowering.python_steps import pickle_with_modules
+from ouzel.spark.lowering.text import call, comment, quote
+
+OPERATORS = "OPERATORS"
+"""What a query's text calls its operators."""
+
+
+@dataclass(frozen=True)
+class Given(Leaf):
+    """Rows that an operator is given: what it can ask of the node that makes them, without that node."""
+
+    columns: Schema
+    changes: Changelog
+    time: str | None
+    keys: frozenset[Names]
+    ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, node: Node) -> Given:
+        """What stands for a node whose schema may hold WEIGHT."""
+        names = tuple(name for name in node.schema.names if name != WEIGHT)
+        changes = Changelog.RETRACT if WEIGHT in node.schema.names else Changelog.APPEND
+        ids = (node.rows_id, *(node.column_ids[name] for name in names))
+        return cls(node.schema.select(names), changes, node.time_column, node.unique_keys, ids)
+
+    @property
+    def schema(self) -> Schema:
+        return self.columns
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
+    calls_python = False
+    state_bound = ""
+    component_name = "given"
+    label = "Given"
+
+    @property
+    def time_column(self) -> str | None:
+        return self.time
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.changes
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return self.keys
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.ids
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return ("given", self.ids[1 + self.columns.names.index(column)])
+
+
+@dataclass(frozen=True)
+class InState(Step):
+    """A node of the plan, `operator`, that our operator computes inside Spark's state; its inputs there are Givens.
+
+    Its watermark is `lag_us` behind Spark's, as operators below let rows out so much later. `why` says why Spark's own node is not used.
+    """
+
+    branches: tuple[Node, ...]
+    operator: Node
+    lag_us: int = 0
+    why: str = ""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.branches
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, branches=inputs)
+
+    @property
+    def schema(self) -> Schema:
+        """With WEIGHT, if the operator takes rows back."""
+        weight = (Field(WEIGHT, BIGINT),) if self.operator.retracts else ()
+        return Schema((*self.operator.schema, *weight))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return self.operator.origins
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return tuple(frozenset(branch.schema.names) for branch in self.branches)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
+    meets_other_rows = ""
+    joins_rows = False
+    closes_windows = False
+    drops_late = False
+    calls_python = False
+    component_name = ""
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return self.operator.distribution
+
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return self.operator.waits
+
+    @property
+    def time_column(self) -> str | None:
+        return self.operator.time_column
+
+    @property
+    def accepts(self) -> tuple[frozenset[Changelog], ...]:
+        return self.operator.accepts
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.operator.changelog
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return self.operator.unique_keys
+
+    @property
+    def state_bound(self) -> str:
+        return self.operator.state_bound
+
+    @property
+    def label(self) -> str:
+        return f"{self.operator.label} in Spark's state"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.operator.stable_id, self.lag_us)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (*self.identity, column)
+
+
+def lower_in_state(node: InState, names: FrameNames) -> list[str]:
+    """The call that makes the node's rows."""
+    columns = ", ".join(f"{backtick(field.name)} {to_spark_type(field.type)}" for field in node.schema)
+    frames = [names[id(branch)] for branch in node.inputs] if len(node.inputs) > 1 else []
+    made = call("in_state", [f"{OPERATORS}[{quote(_name(node))}]", quote(columns), *frames[1:]])
+    return [*frames[:1], comment(f"Ouzel's operator in Spark's state: {node.why}"), f".transform({made})"]
+
+
+def operators_text(dag: Dag) -> str:
+    """The plan's operators as a constant of the query's text; empty without any."""
+    held = dict(_held(dag))
+    if not held:
+        return ""
+    lines = [f"{OPERATORS} = {{"]
+    for name, pickled in held.items():
+        text = b64encode(pickled).decode()
+        lines += [f"    {quote(name)}: (", *(f'        "{line}"' for line in wrap(text, 110)), "    ),"]
+    return "\n".join([*lines, "}", "", "", ""])
+
+
+def _held(dag: Dag) -> Iterator[tuple[str, bytes]]:
+    for node in dag.nodes():
+        if isinstance(node, InState):
+            held = (node.operator, node.lag_us)
+            yield _name(node), pickle_with_modules(held, [node.operator.label])
+
+
+def _name(node: InState) -> str:
+    return f"{type(node.operator).__name__}_{node.stable_id[:12]}"

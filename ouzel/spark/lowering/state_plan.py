@@ -1,0 +1,134 @@
+"""Which nodes of a streaming query Spark computes by its own, and which our operators compute inside its state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.plan import (
+    WEIGHT,
+    Aggregate,
+    ApplyPython,
+    Join,
+    JoinKind,
+    Node,
+    Project,
+    SideJoin,
+    Union,
+    walk,
+)
+from ouzel.compiler.plan.aggregates import is_distinct
+from ouzel.compiler.plan.tables import Refused
+from ouzel.compiler.types import BIGINT
+from ouzel.errors import NotSupported
+from ouzel.planner.rules.dag import Dag, with_inputs
+from ouzel.runtime.operators.build import OPERATORS
+from ouzel.spark.lowering.state_nodes import Given, InState
+from ouzel.spark.lowering.streaming_nodes import STREAMING, check_set
+
+NO_CHANGES = "Spark's own takes no rows back"
+
+
+def with_our_operators(dag: Dag) -> Dag:
+    """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT.
+
+    Raises:
+        NotSupported: neither has a node for something of it.
+    """
+    lags: dict[int, int] = {}
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        lag_us = max((lags[id(below)] for below in inputs), default=0)
+        own = with_inputs(node, inputs)
+        why = _why_not_own(own, lag_us)
+        made = _in_state(own, inputs, lag_us, why) if why else _weighted(own)
+        lags[id(made)] = lag_us + (_delay_us(made) if isinstance(made, InState) else 0)
+        return made
+
+    return dag.rebuilt(make)
+
+
+def _why_not_own(node: Node, lag_us: int) -> str:
+    """Why Spark's own node would not do, or would not mean the same; empty if it does. The node's inputs may carry WEIGHT."""
+    if node.declares_time:
+        return ""
+    entry = STREAMING.entries.get(type(node))
+    weighted = any(WEIGHT in below.schema.names for below in node.inputs)
+    match node:
+        case SideJoin():
+            return ""
+        case Join() if type(node) is Join:
+            if node.kind is not JoinKind.INNER or weighted:
+                return "of joins without a span of time Spark's own has inner ones alone, of rows that are never taken back"
+            return "" if node.keys else "Spark's own joins streams by equal keys alone"
+        case Aggregate():
+            return _why_not_own_aggregate(node, lag_us, weighted)
+        case ApplyPython() if weighted:
+            return NO_CHANGES
+    return entry.why if isinstance(entry, Refused) else ""
+
+
+def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
+    if weighted:
+        return NO_CHANGES
+    if node.only_grows:
+        return ""
+    if not node.window or not node.emit.final:
+        return "Spark's own gives a query one output mode, and this one changes what it gave"
+    if lag_us:
+        return "Spark's own would call rows late that a join below lets out later"
+    try:
+        for call in node.calls:
+            if is_distinct(call) and call.argument is not None:
+                check_set(call, node.input.schema[call.argument].type)
+    except NotSupported as error:
+        return error.problem
+    return ""
+
+
+def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, why: str) -> InState:
+    if not OPERATORS.takes(type(node)) or node.reads_late:
+        STREAMING[type(node)]  # says why
+    given = node.with_inputs(tuple(Given.of(below) for below in inputs))
+    if any(given.waits) and not any(below.declares_time for below in walk(node)):
+        raise NotSupported(
+            f"{node.label} waits for the end of its input, and a stream of Spark says only when event time has passed",
+            instead="declare a WATERMARK, leave EMIT AFTER WATERMARK out, or use --engine heron",
+        )
+    return InState(inputs, given, lag_us, why, written=node.written)
+
+
+def _delay_us(node: InState) -> int:
+    """How far the rows that it gives may be behind the watermark."""
+    return OPERATORS[type(node.operator)](node.operator, 0).delay_us
+
+
+def _weighted(node: Node) -> Node:
+    """A node that Spark computes, handing on the weights of its rows."""
+    carried = [WEIGHT in below.schema.names for below in node.inputs]
+    if not any(carried):
+        return node
+    match node:
+        case Project():
+            return replace(node, items=(*node.items, (WEIGHT, Column(BIGINT, WEIGHT))))
+        case Union():
+            return replace(node, branches=tuple(map(_with_weight, node.branches)))
+    return node
+
+
+def _with_weight(branch: Node) -> Node:
+    """A branch of a union whose rows have a weight, last."""
+    columns = tuple((field.name, Column(field.type, field.name)) for field in branch.schema if field.name != WEIGHT)
+    weight = Column(BIGINT, WEIGHT) if WEIGHT in branch.schema.names else Literal(BIGINT, 1)
+    return Project(branch, (*columns, (WEIGHT, weight)))
+
+
+def in_every_batch(dag: Dag) -> bool:
+    """Whether an operator has a row to give even of no input."""
+    operators = (node.operator for node in dag.nodes() if isinstance(node, InState))
+    return any(operator.groups is not None and not operator.groups.keys for operator in operators)
+
+
+def reasons(dag: Dag) -> dict[str, str]:
+    """Of each operator of ours why it is there, by its label."""
+    return {node.operator.label: node.why for node in dag.nodes() if isinstance(node, InState)}
