@@ -106,7 +106,7 @@ class Bucket:
         self._number = before.number if before else 0
         if before is not None and self._operator.state is not None:
             self._operator.state.restore([before])
-            self._operator.restored()
+            self._operator.on_restored()
 
     def handle(self, packed: Iterable[tuple[int, bytes]], watermark_ms: int) -> pl.DataFrame | None:
         """The changes that these rows of inputs, and then event time, make; the watermark is Spark's, 0 for none.

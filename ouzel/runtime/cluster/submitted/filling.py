@@ -25,7 +25,7 @@ from ouzel.planner.topology import Component, Topology
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.process.kept_results import ResultKeeper
-from ouzel.runtime.process.saved_results import added_up
+from ouzel.runtime.process.saved_results import add_up_changes
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.simulator.history import Filled, fill, part_of
 from ouzel.runtime.tasks.partitions import History
@@ -109,7 +109,7 @@ class Filling:
             return
         task = next(task for task in self.new.tasks() if task.component == returning.name)
         keeper = ResultKeeper(folder / f"task-{task.id:05}")
-        for number, frame in enumerate(added_up(iter(filled.answers))):
+        for number, frame in enumerate(add_up_changes(iter(filled.answers))):
             keeper.write(number, frame)
         keeper.mark(epoch, epoch)
 
