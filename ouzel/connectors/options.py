@@ -221,13 +221,18 @@ ELSEWHERE = {
 """Flink's options that have no option of the same meaning, and what to write here."""
 
 
+_PLAIN = re.compile("[-_]")
+"""What others write where a dot stands in an option's name."""
+
+
 def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> QueryError:
     names = [option.name for option in allowed]
     if name in ELSEWHERE:
         return QueryError(
             f"the connector '{connector.name}' has no option '{name}'", instead=f"write {ELSEWHERE[name]}"
         )
-    near = difflib.get_close_matches(name, names, 2)
+    alike = [other for other in names if _PLAIN.sub(".", other.lower()) == _PLAIN.sub(".", name.lower())]
+    near = alike or difflib.get_close_matches(name, names, 2)
     hint = f"did you mean {' or '.join(repr(other) for other in near)}?" if near else f"it takes {', '.join(names)}"
     return QueryError(f"the connector '{connector.name}' has no option '{name}'", instead=hint)
 

@@ -64,6 +64,11 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
+    if raised and isinstance(raised[0], _NoRecords):
+        raise QueryError(
+            f"{called} gives {raised[0]}, and flat_map gives the records of a list, one by one",
+            instead="return a list, or write map(...) for one record",
+        )
     why = why_no_hint(values) or "the first records do not show it"
     if found is None:
         why = why_unread()
@@ -129,6 +134,13 @@ def _holds(hint: Hint) -> bool:
     return True
 
 
+class _NoRecords(TypeError):
+    """What a function of flat_map gives holds no records."""
+
+    def __init__(self, made: object) -> None:
+        super().__init__(f"{made!r:.60}, which is of type {type(made).__name__}")
+
+
 def _try(
     function: Callable[..., Any], kind: StepKind, samples: Iterable[Any], raised: list[BaseException]
 ) -> Iterator[Any]:
@@ -136,6 +148,8 @@ def _try(
     for sample in samples:
         try:
             made = function(sample)
+            if kind is StepKind.FLAT_MAP and not isinstance(made, Iterable):
+                raise _NoRecords(made)
             yield from made if kind is StepKind.FLAT_MAP else (made,)
         except NOT_A_FAILURE:
             raise

@@ -146,7 +146,7 @@ class AskedPairs(OfOne):
 
     def look_up(self, pairs: Sequence[Any]) -> list[Any]:
         """What it makes of pairs."""
-        found = self.service.get_many(dict.fromkeys(key for key, _ in pairs if key is not None))
+        found = self.service.get_many(list(dict.fromkeys(key for key, _ in pairs if key is not None)))
         return [(key, (value, None if key is None else found.get(key))) for key, value in pairs]
 
 

@@ -160,7 +160,9 @@ def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
     first = samples(pairs) or []
     try:
         with in_user_code():
-            return hint_of_values(service.get_many(dict.fromkeys(key for key, _ in first if key is not None)).values())
+            return hint_of_values(
+                service.get_many(list(dict.fromkeys(key for key, _ in first if key is not None))).values()
+            )
     except NOT_A_FAILURE:
         raise
     except BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
 U_co = TypeVar("U_co", covariant=True)
@@ -14,5 +14,5 @@ class Service(Protocol[U_co]):
     It is asked once for the keys of each batch, and goes to the processes by cloudpickle.
     """
 
-    def get_many(self, keys: Iterable[Any], /) -> Mapping[Any, U_co]:
+    def get_many(self, keys: list[Any], /) -> Mapping[Any, U_co]:
         """What it has for those of the keys that it knows."""

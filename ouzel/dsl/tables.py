@@ -175,6 +175,11 @@ class KeepingTotals:
 
 
 class _Readable(type):
+    @property
+    def __doc__(cls) -> str:
+        names = (name for name, row in CONNECTORS.items() if row.reads or row.defines)
+        return _described(cls, ", record type, option=value, ...", names)
+
     def __getattr__(cls, connector: str) -> Reading:
         return Reading(_check_known(connector, cls.__name__))
 
@@ -183,6 +188,10 @@ class _Readable(type):
 
 
 class _Writable(type):
+    @property
+    def __doc__(cls) -> str:
+        return _described(cls, ", option=value, ...", (name for name, row in CONNECTORS.items() if row.writes))
+
     def __getattr__(cls, connector: str) -> Writing:
         return Writing(_check_known(connector, cls.__name__))
 
@@ -191,6 +200,8 @@ class _Writable(type):
 
 
 class _Keepable(_Writable):
+    __doc__ = _Writable.__dict__["__doc__"]  # a class has one of its own, if only None
+
     def __getattr__(cls, connector: str) -> KeepingTotals:  # type: ignore[override]
         return KeepingTotals(_check_known(connector, cls.__name__))
 
@@ -230,17 +241,29 @@ class Store(metaclass=_Keepable):
     """Where totals by key are kept for others to read: `Store.<connector>(...)`, of one that replaces rows by key or takes them back."""
 
 
+def _described(cls: type, shape: str, names: Iterable[str]) -> str:
+    """What `help` shows: the class's own words, and each connector with its options."""
+    from ouzel.dsl.described import describe_connectors
+
+    own = cls.__dict__.get("__doc__") or ""
+    return f"{own}\n\n{describe_connectors(cls.__name__, shape, names)}"
+
+
+class _UnknownConnector(QueryError, AttributeError):
+    """There is no such connector; who only looks whether there is an attribute finds none."""
+
+
 def _check_known(connector: str, what: str) -> str:
-    if connector.startswith("__"):
+    if connector.startswith("_"):  # pydoc and others ask for what a class may have
         raise AttributeError(connector)
     if connector not in connector_traits():
         near = difflib.get_close_matches(connector, list(connector_traits()), 1)
         advice = f"did you mean {what}.{near[0]}?" if near else f"there are {', '.join(connector_traits())}"
         if connector in FORMATS:
-            raise QueryError(
+            raise _UnknownConnector(
                 f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
             )
-        raise QueryError(f"there is no connector '{connector}'", instead=advice)
+        raise _UnknownConnector(f"there is no connector '{connector}'", instead=advice)
     return connector
 
 

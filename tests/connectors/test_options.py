@@ -92,3 +92,9 @@ def test_every_name_of_flinks_has_one_meaning() -> None:
         assert not {alias.name for alias in aliases} & {option.name for option in known}
         assert {alias.name for alias in aliases if alias.values} <= ELSEWHERE.keys()
         assert not {alias.name for alias in aliases if not alias.values} & ELSEWHERE.keys()
+
+
+@pytest.mark.parametrize("spelled", ["bad-record", "bad_record", "BAD.RECORD"])
+def test_an_option_that_is_spelled_otherwise_is_refused_with_its_name(spelled: str) -> None:
+    with pytest.raises(QueryError, match=r"did you mean 'bad\.record'\?"):
+        check_options(CONNECTORS["file"], {"path": "x.csv", "format": "csv", spelled: "skip"})

@@ -70,3 +70,11 @@ upper = words.map(loud)
 picked = flights.select("carrier", late=col("delay") > 10)
 asked = flights.sql("SELECT carrier FROM this")
 frame: pl.DataFrame = totals.table("memory", options={"total": StepOptions(parallelism=2)})
+
+
+class Names:
+    def get_many(self, keys: list[int]) -> dict[int, str]:
+        return {}
+
+
+named: Stream[tuple[int, tuple[str, str | None]]] = by_size.left_join(Names())

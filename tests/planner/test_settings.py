@@ -65,3 +65,13 @@ INSERT INTO o SELECT n FROM t;"""
         load_text(text, Path(), "q")
     load_text(text, Path(), "q", [("ack.timeout.ms", "180000")])
     load_text(text, Path(), "q", [("delivery", "at-most-once")])
+
+
+@pytest.mark.parametrize("key", ["bad.record", "bad_record", "bad-record"])
+def test_an_option_of_tables_is_no_setting(key: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        Settings().updated([(key, "skip")])
+    assert (
+        caught.value.instead
+        == "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
+    )

@@ -21,6 +21,9 @@ SHOWN = 200
 GO_ON = "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows"
 """What else can be done about a row that cannot be computed."""
 
+READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
+"""The same of a record that cannot be read."""
+
 
 class Refusals:
     """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file."""

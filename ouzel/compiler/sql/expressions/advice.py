@@ -44,8 +44,8 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
     if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
         rows = isinstance(value.type, RowType)
-        shown = "their fields: (a.x, a.y) < (b.x, b.y)" if rows else "their elements: (a[1], a[2]) < (b[1], b[2])"
-        return f"compare {shown}"
+        told = "their fields: (a.x, a.y) < (b.x, b.y)" if rows else "their elements: (a[1], a[2]) < (b[1], b[2])"
+        return f"compare {told}"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
     return _of_text_and_number(left, right) or _of_cast(left, right) or usual
 
