@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan import Aggregate, AssignSession, AssignWindow, Node, Scan, Sink, walk
+from ouzel.compiler.plan import AddsWindow, Aggregate, Node, Scan, Sink, walk
 from ouzel.planner.meaning import Meanings, whole
 
 ExpressionText = Callable[[Expression], str]
@@ -82,7 +82,7 @@ def _other_conditions(
 
 
 def _windows(node: Node) -> str:
-    labels = {one.label for one in walk(whole(node)) if isinstance(one, AssignWindow | AssignSession)}
+    labels = {one.label for one in walk(whole(node)) if isinstance(one, AddsWindow)}
     return ", ".join(sorted(label.partition(" ")[2] for label in labels))
 
 

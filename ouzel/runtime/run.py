@@ -10,7 +10,7 @@ from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from ouzel.compiler.plan import AssignSession, AssignWindow
+from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
 from ouzel.runtime.observe.counts import RunCounts
@@ -104,7 +104,7 @@ def was_cut_short(status: Status) -> bool:
 
 
 def _torn_windows(status: Status, topology: Topology) -> str:
-    if not any(isinstance(node, AssignSession | AssignWindow) for part in topology.components for node in part.chain):
+    if not any(isinstance(node, AddsWindow) for part in topology.components for node in part.chain):
         return ""
     whole = (
         "" if status.watermark_us is None else f" that end after {_EPOCH + timedelta(microseconds=status.watermark_us)}"

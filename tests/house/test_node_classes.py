@@ -64,7 +64,7 @@ ALLOWED = {
         "ouzel/reconcile/explaining/come.py": 1,
         "ouzel/runtime/cluster/local.py": 2,
         "ouzel/runtime/tasks/compiled.py": 6,
-        "ouzel/runtime/tasks/sides.py": 6,
+        "ouzel/runtime/tasks/sides.py": 5,
         "ouzel/spark/batch/offsets.py": 1,
         "ouzel/spark/lowering/job.py": 3,
         "ouzel/spark/streaming/limits.py": 1,
@@ -91,18 +91,22 @@ ALLOWED = {
 """By reason, and by file, how many tests of a node's class there are."""
 
 LISTS = {
-    "ouzel/compiler/sql/queries/aggregate_calls.py": 1,
-    "ouzel/compiler/sql/queries/intervals.py": 1,
-    "ouzel/compiler/sql/queries/scope.py": 1,
-    "ouzel/compiler/sql/statements/sinks.py": 3,
-    "ouzel/planner/differences.py": 1,
-    "ouzel/planner/rules/remove_trivial_projects.py": 1,
-    "ouzel/reconcile/comparing/extent.py": 1,
-    "ouzel/runtime/cluster/local.py": 1,
-    "ouzel/runtime/run.py": 1,
-    "ouzel/runtime/tasks/sides.py": 2,
+    "the binder looks at what it has just made, and a node that it does not know takes the stricter way": {
+        "ouzel/compiler/sql/queries/intervals.py": 1,
+        "ouzel/compiler/sql/queries/scope.py": 1,
+        "ouzel/compiler/sql/statements/sinks.py": 3,
+    },
+    "a table as it was declared keeps its name, and anything else may be renamed": {
+        "ouzel/planner/rules/remove_trivial_projects.py": 1,
+    },
+    "a table of what is proved, in which a class that is missing proves nothing": {
+        "ouzel/reconcile/comparing/extent.py": 1,
+    },
+    "its subject is tables, read and written": {
+        "ouzel/runtime/cluster/local.py": 1,
+    },
 }
-"""By file, how many of these tests are of several classes at once; no other file may have one."""
+"""By reason, and by file, how many of these tests are of several classes at once; no other file may have one."""
 
 
 def families(kind: type[Node] = Node) -> Iterator[type[Node]]:
@@ -196,7 +200,8 @@ def test_nobody_asks_for_the_class_of_a_node() -> None:
 
 
 def test_nobody_lists_classes_of_nodes() -> None:
-    check_counts(files_that_ask(2), LISTS, "lists classes of nodes", "LISTS")
+    allowed = {path: count for files in LISTS.values() for path, count in files.items()}
+    check_counts(files_that_ask(2), allowed, "lists classes of nodes", "LISTS")
 
 
 def test_what_asks_for_a_class_is_found(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, 
 from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
 from ouzel.compiler.plan.window_grid import WindowGrid
-from ouzel.compiler.plan.windows import AssignWindow, WindowKind
+from ouzel.compiler.plan.windows import AddsWindow, AssignWindow, WindowKind
 
 __all__ = [
     "ADDED",
@@ -76,6 +76,7 @@ __all__ = [
     "UNBOUNDED",
     "WEIGHT",
     "WEIGHTED",
+    "AddsWindow",
     "Aggregate",
     "AggregateCall",
     "ApplyPython",

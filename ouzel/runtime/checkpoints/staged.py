@@ -206,7 +206,7 @@ class StagedWriter:
         return dict(sorted((epoch, path) for epoch, path in found if epoch is not None))
 
     def _check(self, path: Path) -> None:
-        """Check a sealed file against its checksum; no row of a damaged one may be published.
+        """Check that a sealed file is whole: its last record counts those before it. No row of a damaged file may be published.
 
         Raises:
             ConnectorError: it is damaged.

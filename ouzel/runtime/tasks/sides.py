@@ -108,7 +108,7 @@ def _check(scan: Scan, begun: Digests | None, directory: Path) -> None:
 
 def _rows(node: Node, seed: int, rows_of: RowsOf) -> Iterator[pl.DataFrame]:
     """The rows of a plan over tables whose rows are given, computed here."""
-    if isinstance(node, Scan | Served):
+    if not node.inputs:
         yield from rows_of(node)
     elif isinstance(node, Union):
         for branch in node.branches:
@@ -131,12 +131,13 @@ class Asking:
 
     def __init__(self, node: SideJoin, seed: int, request: Requests, waits: CallWaits) -> None:
         self._waits = waits
-        (table,) = (below for below in walk(node.right) if isinstance(below, Scan | Served))
+        (table,) = (below for below in walk(node.right) if not below.inputs)
         self._node, self._seed, self._name = node, seed, ", ".join(node.tables)
         self.rows, self.expires_ms, self._limit_ms = 0, 0.0, 0
         if isinstance(table, Served):
             self._lookup: AskedTable = ServiceLookup(table)
         else:
+            assert isinstance(table, Scan)
             assert table.traits.asked is not None
             self.rows, self.expires_ms = table.traits.asked.rows, float(table.traits.asked.expires_ms)
             self._limit_ms = timeout_ms_of(dict(table.options))

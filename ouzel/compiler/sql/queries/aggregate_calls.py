@@ -12,7 +12,7 @@ from ouzel.compiler.expressions import Call, Case, Column, Expression, Literal
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, Constant, ValueOrder
 from ouzel.compiler.functions.aggregates import resolve_aggregate, resolves
 from ouzel.compiler.functions.gathering import has_value_order
-from ouzel.compiler.plan import AssignSession, AssignWindow, Filter, Node, walk
+from ouzel.compiler.plan import AddsWindow, AssignWindow, Filter, Node, walk
 from ouzel.compiler.sql.expressions.advice import of_aggregate
 from ouzel.compiler.sql.expressions.binder import Binder, called_in
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -290,7 +290,7 @@ def _time_of_rows(node: Node) -> Column | None:
         node = node.input
     if isinstance(node, AssignWindow):
         return Column(node.input.schema[node.column].type, node.column)
-    windowed = any(isinstance(below, AssignWindow | AssignSession) for below in walk(node))
+    windowed = any(isinstance(below, AddsWindow) for below in walk(node))
     name = None if windowed else node.time_column
     return Column(node.schema[name].type, name) if name else None
 
