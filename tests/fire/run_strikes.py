@@ -27,7 +27,10 @@ def strike_run(mode: str, who: str, number: str) -> Sighting:
             victim = run.process.pid if who == "run-client" else server
             send(signal.Signals[number], victim)
             after = _after(run, tables["passed"], victim, everyone, number)
-            wrong = _problems(tables)
+            found, missing = _problems(tables)
+            if number == "SIGKILL":  # it ends where it is: one task had written rows, and another had not yet
+                after, missing = "; ".join([after, *missing]), []
+            wrong = "; ".join([*found, *missing])
             twice = sum(table.twice for table in tables.values())
     return Sighting(who, number, mode, wrong, twice, (), after, None)
 
@@ -53,10 +56,11 @@ def _grow(run: Run, table: Table) -> None:
     assert run.wait_until(lambda: table.look() > goal, "new rows"), run.end()
 
 
-def _problems(tables: dict[str, Table]) -> str:
+def _problems(tables: dict[str, Table]) -> tuple[list[str], list[str]]:
+    """Which tables hold rows that are wrong, and in which some are missing, in words."""
     for table in tables.values():
         table.look()
-    found = [f"{table.wrong:,} rows of {name} are wrong" for name, table in tables.items() if table.wrong]
-    return "; ".join(
-        [*found, *(f"{table.missing:,} rows of {name} are missing" for name, table in tables.items() if table.missing)]
+    return (
+        [f"{table.wrong:,} rows of {name} are wrong" for name, table in tables.items() if table.wrong],
+        [f"{table.missing:,} rows of {name} are missing" for name, table in tables.items() if table.missing],
     )

@@ -150,24 +150,27 @@ def give_all_keys_to_each_task(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(StateContext, "_own", lambda state, part: part)
 
 
-PLANTED: dict[Plant, int] = dict.fromkeys(
-    (
-        handle_again_what_comes_again,
-        ack_before_it_is_written,
-        rest_when_the_first_input_does,
-        do_not_wait_for_rest,
-        let_a_pause_pass_what_is_not_acked,
-        send_no_marker_to_one,
-        obey_whoever_led_before,
-        handle_frames_of_another_generation,
-        keep_what_came_after_the_epoch,
-        complete_an_epoch_though_another_leads,
-        count_epochs_of_whoever_was_deposed,
-        go_back_though_another_leads,
-        write_where_any_leader_does,
-        count_snapshots_for_another_leader,
-        start_where_tasks_were,
-        give_all_keys_to_each_task,
-    ),
-    0,
+PLANTED: dict[Plant, int] = {
+    handle_again_what_comes_again: 0,
+    ack_before_it_is_written: 0,
+    do_not_wait_for_rest: 29,
+    let_a_pause_pass_what_is_not_acked: 29,
+    send_no_marker_to_one: 0,
+    handle_frames_of_another_generation: 56,
+    keep_what_came_after_the_epoch: 160,
+    give_all_keys_to_each_task: 25,
+    start_where_tasks_were: 6,
+}
+"""What each plant is found by, the first seed to try."""
+
+UNSEEN: tuple[Plant, ...] = (
+    rest_when_the_first_input_does,
+    obey_whoever_led_before,
+    complete_an_epoch_though_another_leads,
+    count_epochs_of_whoever_was_deposed,
+    go_back_though_another_leads,
+    write_where_any_leader_does,
+    count_snapshots_for_another_leader,
 )
+"""Plants that no seed is known to find yet: 400 were tried of some, none of others. `tests/process/test_masters.py` finds
+most of those of leaders; `tests/protocol/test_watermarks.py` tests when an input's pause counts."""
