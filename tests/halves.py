@@ -99,6 +99,7 @@ HALVES = {
     "tests/cli/test_savepoints.py::test_what_was_counted_before_a_savepoint_is_counted_after_it": Half.ALWAYS,
     "tests/planner/test_evolution.py::test_every_query_is_what_it_was": Half.IN_TURN,
     "tests/simulator/test_evolution.py": Half.IN_TURN,
+    "tests/simulator/test_filling.py": Half.IN_TURN,
     "tests/simulator/test_thousand_rescales.py": Half.NEVER,
     # Whole clusters: of longer runs, and of edges, a fifth each day.
     "tests/simulator/clusters/test_clusters.py::test_the_answer_is_exact_in_longer_runs": Half.IN_TURN,

@@ -186,6 +186,7 @@ def test_a_query_whose_table_is_not_there_is_told_and_the_former_one_goes_on(pla
     wait_until(lambda: {row["word"]: row["n"] for row in place.rows("counted")} == expected)
 
 
+@pytest.mark.whole
 def test_what_cannot_be_kept_is_filled_from_history(place: Place) -> None:
     """A sum beside a count, of a file that grows: the answer is that of all lines, and outlives all processes."""
     words = Words(place.lines)
