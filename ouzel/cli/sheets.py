@@ -75,7 +75,7 @@ def sheet_of_all(watcher: TopologyWatcher, now_s: float) -> Sheet:
     for one in watcher.snapshots():
         if isinstance(one, TopologySnapshot):
             epoch = epoch_text(list_epochs(watcher.registry, one, most=1))
-            rows.append(topology_row(one, watcher.history(one), epoch, now_s))
+            rows.append(topology_row(one, watcher.history(one) if one.is_alive else None, epoch, now_s))
         else:
             rows.append(topology_row(one, None, words.NOTHING, now_s))
     return list_topologies(rows)

@@ -196,6 +196,8 @@ class Settings:
 def _advise(key: str) -> str:
     if key.replace("_", ".").replace("-", ".") == "bad.record":
         return "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
+    if key.startswith("health."):
+        return "a topology is not restarted or rescaled by itself yet; `ouzel status` says what is the matter with it, and what to do"
     near = difflib.get_close_matches(key, SETTING_KEYS, 1)
     return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
 

@@ -9,6 +9,7 @@ import subprocess
 import urllib.request
 from email.message import EmailMessage
 from typing import Any
+from urllib.error import URLError
 from urllib.parse import urlsplit
 
 from ouzel.errors import OuzelError
@@ -35,8 +36,8 @@ def send_notice(notice: AlertNotice, name: str, receiver: Receiver) -> None:
             case RunCommand(words=command):
                 _run(notice, command)
     except (OSError, smtplib.SMTPException, subprocess.SubprocessError) as error:
-        told = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
-        raise OuzelError(f"receiver '{name}' was not told: {told}") from None
+        told = error.reason if isinstance(error, URLError) else isinstance(error, OSError) and error.strerror
+        raise OuzelError(f"receiver '{name}' was not told: {told or type(error).__name__}") from None
 
 
 def notice_fields(notice: AlertNotice) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from ouzel.tracker import words
-from ouzel.tracker.health.readings import ComponentReading, Readings, Trend
+from ouzel.tracker.health.readings import ComponentReading, Readings, TaskReading, Trend
 
 PRESSED = 0.2
 """A task is under back-pressure if too much waited for it in this share of the time. Short bursts are not."""
@@ -94,7 +94,7 @@ def _find_growing_waits(readings: Readings) -> Iterator[Symptom]:
 
 
 def _find_rate_skew(readings: Readings) -> Iterator[Symptom]:
-    for part, rows in _known(readings, "rows_s"):
+    for part, rows in _known(readings, lambda task: task.rows_s):
         for index, rate in rows.items():
             others = _of_others(rows, index)
             if rate >= RATE_MIN and rate >= RATE_SKEW * others:
@@ -125,7 +125,7 @@ def _find_full(readings: Readings) -> Iterator[Symptom]:
 
 
 def _find_idle(readings: Readings) -> Iterator[Symptom]:
-    for part, cores in _known(readings, "cores_long"):
+    for part, cores in _known(readings, lambda task: task.cores_long):
         total, count = sum(cores.values()), len(part.tasks)
         if len(cores) == count and max(cores.values()) < IDLE:
             text = f"the {count} tasks of {part.name} together use {words.share_text(total)} of a core"
@@ -164,10 +164,12 @@ def _find_silence(readings: Readings) -> Iterator[Symptom]:
         yield Symptom("silent-master", "", None, text)
 
 
-def _known(readings: Readings, name: str) -> Iterator[tuple[ComponentReading, dict[int, float]]]:
+def _known(
+    readings: Readings, value_of: Callable[[TaskReading], float | None]
+) -> Iterator[tuple[ComponentReading, dict[int, float]]]:
     """Components of several tasks, and what is known of these."""
     for part in readings.components:
-        found = {task.index: value for task in part.tasks if (value := getattr(task, name)) is not None}
+        found = {task.index: value for task in part.tasks if (value := value_of(task)) is not None}
         if len(found) > 1:
             yield part, found
 

@@ -74,7 +74,8 @@ def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
     for one in watcher.snapshots():
-        history = watcher.history(one) if isinstance(one, TopologySnapshot) else None
+        # Rates are all that a line needs of its history, and what does not run has none.
+        history = watcher.history(one) if isinstance(one, TopologySnapshot) and one.is_alive else None
         epoch = (
             epoch_text(list_epochs(watcher.registry, one, most=1))
             if isinstance(one, TopologySnapshot)
