@@ -33,7 +33,7 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "question.sql"
 
 
-def test_a_submitted_question_is_answered_as_the_page_shows(place: Place, question: Path) -> None:
+def test_a_submitted_question_is_answered_as_the_page_shows(question: Path, place: Place) -> None:
     commands = [(command, printed) for command, printed in TRANSCRIPT if not command.startswith("reconcile")]
     assert [command.split()[0] for command, _ in commands] == ["submit", "list", "results", "kill"]
     for command, printed in commands:
