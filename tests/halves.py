@@ -124,6 +124,7 @@ HALVES = {
     "tests/law/test_nexmark.py::test_spark_agrees_with_duckdb": Half.IN_TURN,
     "tests/law/test_bench.py": Half.IN_TURN,
     # What starts Spark or processes for one property more; smoke of each is in other files.
+    "tests/cli/test_cookbook_commands.py": Half.IN_TURN,
     "tests/cli/test_processes.py::test_a_pipe_that_nobody_reads_slows_the_run_down": Half.IN_TURN,
     "tests/cli/test_processes.py::test_closed_standard_streams_take_no_other_file": Half.IN_TURN,
     "tests/dsl/test_graphs.py::test_every_graph_gives_on_spark_what_it_gives_in_memory": Half.IN_TURN,

@@ -19,8 +19,8 @@ FORBIDDEN = {
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}": "a secret",
 }
 TEXT = {
-    ".py", ".md", ".sql", ".toml", ".yaml", ".yml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ".html",
-    ".css", ".js", "",
+    ".py", ".md", ".sql", ".toml", ".yaml", ".yml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed",
+    ".html", ".css", ".js", "",
 }  # fmt: skip
 SMALL_INPUTS = {ROOT / "tests/found", ROOT / "sql_examples/shop"}
 """Where small inputs and answers are kept too."""
