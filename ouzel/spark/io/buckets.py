@@ -34,7 +34,8 @@ BUCKETS = 64
 """Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""
 
 ROUTING_SEED = 0
-"""Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under its own seed."""
+"""Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under a seed of its
+own."""
 
 
 @lru_cache(64)

@@ -1,6 +1,7 @@
 """Our operators inside Spark's state: `transformWithState`, keyed by bucket, one call for each bucket in a micro-batch.
 
-Beside the driver Spark starts a process for each operator that only asks what state it declares; so what is heavy is imported where it is used.
+Beside the driver Spark starts a process for each operator that only asks what state it declares; so what is heavy is imported where it is
+used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ PACKED = "bucket int, port int, packed binary"
 END_MS = 10**15
 """Spark's watermark when everything has been read."""
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.exchange.reuse": "false",
+}
+"""The only state store that has `transformWithState`; and no shuffle that is read twice, for behind one Spark 4.3 loses the watermark:
+an aggregate of windows there never closes any."""
 
 
 def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataFrame], DataFrame]:
@@ -36,9 +42,8 @@ def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataF
     def compute(first: DataFrame) -> DataFrame:
         spark, frames = first.sparkSession, (first, *others)
         hand_on(spark)
-        spark.conf.set(
-            "spark.sql.streaming.stateStore.providerClass", ROCKSDB
-        )  # the only one that has transformWithState
+        for name, value in SETTINGS.items():
+            spark.conf.set(name, value)
         packed = [frame.mapInArrow(_packing(operator, port), PACKED) for port, frame in enumerate(frames)]
         mode = "EventTime" if any(node.waits) else "None"
         made = (
