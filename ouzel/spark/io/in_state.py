@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PACKED = "bucket int, port int, packed binary"
-END_MS = 10**15
-"""Spark's watermark when everything has been read."""
-
 SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     "spark.sql.exchange.reuse": "false",
@@ -109,6 +106,8 @@ class InBuckets(StatefulProcessor):  # type: ignore[misc]
 
     def _next_timer(self, timer_ms: int, watermark_ms: int, expired: bool) -> int:
         """Be called when the watermark next moves: a timer for each bucket, for what it knows of time is its operator's own."""
+        from ouzel.spark.io.buckets import END_MS
+
         if timer_ms > watermark_ms:
             return timer_ms
         if timer_ms and not expired:  # Spark takes away those that have expired

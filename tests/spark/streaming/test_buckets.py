@@ -1,4 +1,4 @@
-"""One bucket of an operator in Spark's state, without Spark: whatever the calls, and however often its state is bytes, the changes add up."""
+"""One bucket of an operator in Spark's state, without Spark: however often its state becomes bytes between calls, the changes add up."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Node
 from ouzel.session import load_text
-from ouzel.spark.io.buckets import BUCKETS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
-from ouzel.spark.io.in_state import END_MS
+from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
 from ouzel.spark.lowering.streaming import streaming_queries
 from tests.law.compare import plain_fold
 
