@@ -151,6 +151,10 @@ def explain(
     logical: Annotated[bool, typer.Option("--logical", help="Only the logical plan.")] = False,
     topology: Annotated[bool, typer.Option("--topology", help="Only the components and groupings.")] = False,
     packing: Annotated[bool, typer.Option("--packing", help="Only the containers.")] = False,
+    engine: Annotated[
+        Engine | None,
+        typer.Option("--engine", help="Of spark: what a stream there is, and which nodes are Spark's own."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     live: Annotated[
         Path | None,
@@ -178,7 +182,7 @@ def explain(
             typer.echo(explain_submitted(str(file)))
             return
         job = read_query(file, execute).load(pairs(settings, "--set"))
-        chosen = {"logical": logical, "topology": topology, "packing": packing}
+        chosen = {"logical": logical, "topology": topology, "packing": packing, "streaming": engine is Engine.SPARK}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
 

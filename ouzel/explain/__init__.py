@@ -20,8 +20,8 @@ from ouzel.planner.topology import Topology
 USUAL = ("logical", "topology", "packing")
 """What is shown when nothing is asked for."""
 
-DETAILS = (*USUAL, "state", "batch")
-"""What may be asked for; `state` is what operators keep, `batch` the PySpark job."""
+DETAILS = (*USUAL, "state", "batch", "streaming")
+"""What may be asked for; `state` is what operators keep, `batch` the PySpark job, `streaming` what `--engine spark` runs."""
 
 _ALIASES = {
     "spark": "batch",
@@ -66,6 +66,7 @@ def explain(
         "packing": lambda: sections.packing_section(packing, topology, cores),
         "state": lambda: sections.state_section(topology),
         "batch": lambda: sections.batch_section(program, topology.name),
+        "streaming": lambda: sections.streaming_section(program, topology.name),
     }
     for detail in select_details(details):
         _print(console, list(shown[detail]()))
@@ -87,6 +88,7 @@ def explain_json(
         "packing": lambda: as_json.describe_packing(packing),
         "state": lambda: list(list_state(topology)),
         "batch": lambda: _job_text(program, topology.name),
+        "streaming": lambda: as_json.describe_streams(program, topology.name),
     }
     return {detail: shown[detail]() for detail in select_details(details)}
 

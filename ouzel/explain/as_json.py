@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ouzel.compiler.plan import Node, Program
@@ -87,3 +88,18 @@ def _component(component: Component) -> dict[str, Any]:
 
 def _schema(schema: Schema) -> list[dict[str, Any]]:
     return [{"name": field.name, "type": str(field.type), "nullable": field.nullable} for field in schema]
+
+
+def describe_streams(program: Program, name: str) -> list[dict[str, Any]]:
+    """What `--engine spark` runs, query by query."""
+    from ouzel.spark.lowering.streaming import streaming_queries
+
+    return [
+        {
+            "table": query.sink.table,
+            "mode": query.mode.value,
+            "ours": dict(query.ours),
+            "text": query.text + query.after,
+        }
+        for query in streaming_queries(program, Path("."), name)
+    ]

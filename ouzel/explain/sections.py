@@ -88,6 +88,23 @@ def batch_section(program: Program, name: str) -> Iterator[RenderableType]:
     yield Syntax("", "python", theme="ansi_dark").highlight(spark_job(program, Path("."), name))
 
 
+def streaming_section(program: Program, name: str) -> Iterator[RenderableType]:
+    """What `--engine spark` runs: of each sink's query Spark's output mode, the operators of ours and why, and its text."""
+    from rich.syntax import Syntax
+
+    from ouzel.spark.lowering.streaming import streaming_queries
+
+    for query in streaming_queries(program, Path("."), name):
+        yield _title(
+            "Streaming", f"{query.sink.table}, in Spark's {query.mode.value} mode; what stands here is not Spark's own"
+        )
+        table = Table("operator of Ouzel's in Spark's state", "why", box=None, padding=(0, 3, 0, 0), header_style="dim")
+        for label, why in query.ours.items():
+            table.add_row(label, why)
+        yield Padding(table if query.ours else Text("nothing: all nodes are Spark's own"), (0, 0, 1, 2))
+        yield Syntax("", "python", theme="ansi_dark").highlight(query.text + query.after)
+
+
 def _memory(ram_mb: int) -> str:
     return f"{ram_mb / 1024:.3g} GB" if ram_mb >= 1024 else f"{ram_mb} MB"
 

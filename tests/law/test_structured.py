@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, PartialAggregate, Scan, Watermark, walk
-from ouzel.compiler.plan.aggregates import is_distinct
-from ouzel.compiler.plan.tables import Refused
+from ouzel.compiler.plan import Aggregate, Scan, walk
 from ouzel.errors import NotSupported
-from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.law.cases import CASES, LATE, ON_TIME, Case, compiled
 from tests.law.compare import difference
 from tests.law.oracle import oracle_answer
@@ -32,31 +29,14 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EPOCH = datetime(1970, 1, 1)
 
-REFUSED = tuple(
-    kind
-    for kind, entry in STREAMING.entries.items()
-    if isinstance(entry, Refused) and kind not in (Watermark, PartialAggregate, FinalAggregate)
-)
-"""Nodes that no streaming query has."""
-
-OF_SETS = ("count", "count_if", "sum", "avg")
-"""What is computed of a set of values, which DISTINCT is in a stream."""
-
-WHY = (
-    f"cannot take ({'|'.join(kind.__name__ for kind in REFUSED)}): |cannot be computed of a set of values|WITH LATENESS"
-    "|a stream of Spark cannot read a table whose rows may be taken back"
-    "|windows that are let out when they close cannot be mixed with an aggregate that goes on"
-)
+WHY = "WITH LATENESS|a stream of Spark cannot read a table whose rows may be taken back"
 
 
 def holds_refused(case: Case) -> bool:
-    """Whether the case needs a node, or a DISTINCT over rows, that no streaming query has."""
+    """Whether the case needs what neither Spark's streams nor our operators in their state have."""
     nodes = [node for sink in compiled(case).sinks for node in walk(sink)]
-    calls = [call for node in nodes if isinstance(node, Aggregate) and not node.input.retracts for call in node.calls]
     lateness = any(isinstance(node, Aggregate) and node.emit.lateness_us for node in nodes)
-    distinct = any(is_distinct(call) and call.function not in OF_SETS for call in calls)
-    changelog = any(isinstance(node, Scan) and node.traits.changelog for node in nodes)
-    return changelog or lateness or distinct or any(isinstance(node, REFUSED) for node in nodes)
+    return lateness or any(isinstance(node, Scan) and node.traits.changelog for node in nodes)
 
 
 Answers = Mapping[Case, Future[Answer]]

@@ -28,13 +28,17 @@ from ouzel.runtime.protocol.groupings import RowPositions, key_tasks, split_fram
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.spark.io.arrow import arrow_schema, record_batches
-from ouzel.spark.io.in_state import END_MS
 
 BUCKETS = 64
 """Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""
 
 ROUTING_SEED = 0
-"""Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under its own seed."""
+"""Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under a seed of its
+own."""
+
+
+END_MS = 10**15
+"""Spark's watermark when everything has been read."""
 
 
 @lru_cache(64)

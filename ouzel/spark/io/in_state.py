@@ -1,6 +1,7 @@
 """Our operators inside Spark's state: `transformWithState`, keyed by bucket, one call for each bucket in a micro-batch.
 
-Beside the driver Spark starts a process for each operator that only asks what state it declares; so what is heavy is imported where it is used.
+Beside the driver Spark starts a process for each operator that only asks what state it declares; so what is heavy is imported where it is
+used.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PACKED = "bucket int, port int, packed binary"
-END_MS = 10**15
-"""Spark's watermark when everything has been read."""
-
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.exchange.reuse": "false",
+}
+"""The only state store that has `transformWithState`; and no shuffle that is read twice, for behind one Spark 4.3 loses the watermark:
+an aggregate of windows there never closes any."""
 
 
 def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataFrame], DataFrame]:
@@ -36,9 +39,8 @@ def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataF
     def compute(first: DataFrame) -> DataFrame:
         spark, frames = first.sparkSession, (first, *others)
         hand_on(spark)
-        spark.conf.set(
-            "spark.sql.streaming.stateStore.providerClass", ROCKSDB
-        )  # the only one that has transformWithState
+        for name, value in SETTINGS.items():
+            spark.conf.set(name, value)
         packed = [frame.mapInArrow(_packing(operator, port), PACKED) for port, frame in enumerate(frames)]
         mode = "EventTime" if any(node.waits) else "None"
         made = (
@@ -104,6 +106,8 @@ class InBuckets(StatefulProcessor):  # type: ignore[misc]
 
     def _next_timer(self, timer_ms: int, watermark_ms: int, expired: bool) -> int:
         """Be called when the watermark next moves: a timer for each bucket, for what it knows of time is its operator's own."""
+        from ouzel.spark.io.buckets import END_MS
+
         if timer_ms > watermark_ms:
             return timer_ms
         if timer_ms and not expired:  # Spark takes away those that have expired

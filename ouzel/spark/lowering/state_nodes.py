@@ -1,4 +1,4 @@
-"""Our own operators in a streaming query of Spark: what runs a node whole inside Spark's state, and the leaf that stands for what it reads."""
+"""Our own operators in a streaming query of Spark: a node that runs whole inside Spark's state, and the leaf that stands for its input."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from ouzel.compiler.plan import (
     WEIGHT,
     Aggregate,
     ApplyPython,
+    IntervalJoin,
     Join,
     JoinKind,
     Node,
@@ -22,7 +23,6 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.state_nodes import Given, InState
 from ouzel.spark.lowering.streaming_nodes import STREAMING, check_set
 
@@ -42,7 +42,7 @@ def with_our_operators(dag: Dag) -> Dag:
         own = with_inputs(node, inputs)
         why = _why_not_own(own, lag_us)
         made = _in_state(own, inputs, lag_us, why) if why else _weighted(own)
-        lags[id(made)] = lag_us + (_delay_us(made) if isinstance(made, InState) else 0)
+        lags[id(made)] = lag_us + (_delay_us(made.operator) if isinstance(made, InState) else 0)
         return made
 
     return dag.rebuilt(make)
@@ -87,8 +87,6 @@ def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
 
 
 def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, why: str) -> InState:
-    if not OPERATORS.takes(type(node)) or node.reads_late:
-        STREAMING[type(node)]  # says why
     given = node.with_inputs(tuple(Given.of(below) for below in inputs))
     if any(given.waits) and not any(below.declares_time for below in walk(node)):
         raise NotSupported(
@@ -98,9 +96,11 @@ def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, why: str) -> In
     return InState(inputs, given, lag_us, why, written=node.written)
 
 
-def _delay_us(node: InState) -> int:
-    """How far the rows that it gives may be behind the watermark."""
-    return OPERATORS[type(node.operator)](node.operator, 0).delay_us
+def _delay_us(node: Node) -> int:
+    """How far the rows that a node gives may be behind the watermark, at most."""
+    if isinstance(node, IntervalJoin):
+        return node.delay_us
+    return 1 if any(node.waits) else 0
 
 
 def _weighted(node: Node) -> Node:

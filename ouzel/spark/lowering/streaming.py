@@ -11,11 +11,10 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, reads_for_itself, walk
+from ouzel.compiler.plan import ApplyPython, LateRows, Node, Program, Served, Sink, reads_for_itself, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
-from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.state_nodes import InState, operators_text
@@ -124,8 +123,8 @@ def _of_spark(dag: Dag, directory: Path, name: str) -> StreamingQuery:
 
 def _check_own_aggregates(dag: Dag) -> None:
     for node in aggregates(dag):
-        if node.emit.lateness_us or node.lifetime:
-            raise NotSupported("in Structured Streaming what has closed takes no rows")
+        if node.lifetime:
+            raise NotSupported("Structured Streaming forgets no key by its own time")
 
 
 def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
@@ -141,16 +140,23 @@ def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
     )
 
 
+NOWHERE = (LateRows, Served)
+"""Nodes that neither Spark's streams have nor an operator of ours in their state could be."""
+
+
 def _refuse(node: Node) -> None:
     """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
-    if not node.declares_time and not OPERATORS.takes(type(node)) and not STREAMING.takes(type(node)):
-        _refuse_by_place(node)
-    if node.reads_late:
+    if isinstance(node, NOWHERE):
         _refuse_by_place(node)
     if node.asks_tables:
         raise NotSupported(
             f"a join with {', '.join(node.asks_tables)} by the clock: a stream of Spark asks no table for single rows",
             instead="run it as a topology, or as a batch job",
+        )
+    if node.groups and node.groups.emit.lateness_us:
+        raise NotSupported(
+            "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
+            instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
         )
     _refuse_timed_python(node)
 

@@ -37,6 +37,12 @@ REPORTS_S = 10.0
 
 EVENTS_MAX = 1_000
 
+WARM_WORKERS = (
+    ("spark.python.daemon.module", "ouzel.spark.daemon"),
+    ("spark.python.authenticate.socketTimeout", "60s"),
+)
+"""Settings for queries whose workers run our operators: they are forks of a process that has imported these, which takes seconds."""
+
 
 def start_structured(
     job: Job, *, master: str | None = None, conf: Iterable[tuple[str, str]] = (), spark: SparkSession | None = None
@@ -51,7 +57,7 @@ def start_structured(
     check_streaming(job, None if spark else master or os.environ.get("SPARK_MASTER"))
     queries = streaming_queries(job.program, job.directory, job.topology.name)
     check_checkpoint(job, queries)
-    settings = tuple(conf)
+    settings = (*(WARM_WORKERS if any(query.ours for query in queries) else ()), *conf)
     start = (lambda: spark) if spark else (lambda: start_spark(job.topology.name, master, settings))
     return StructuredHandle(job, queries, start, ends=spark is None)
 

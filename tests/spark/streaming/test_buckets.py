@@ -1,0 +1,90 @@
+"""One bucket of an operator in Spark's state, without Spark: however often its state becomes bytes between calls, the changes add up."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, Node
+from ouzel.session import load_text
+from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
+from ouzel.spark.lowering.streaming import streaming_queries
+from tests.law.compare import plain_fold
+
+TABLE = """
+CREATE TABLE events (k VARCHAR, v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'events.parquet', 'format' = 'parquet');
+"""
+LARGE = 2**62 + 1
+"""A number that no DOUBLE holds."""
+
+
+def operator_of(text: str) -> tuple[Node, int]:
+    """The one operator of ours in a query."""
+    (query,) = streaming_queries(load_text(TABLE + text, Path("/data"), "asked").program, Path("/data"), "asked")
+    names: dict[str, dict[str, str]] = {}
+    exec(query.functions, {}, names)
+    (held,) = names["OPERATORS"].values()
+    assert b64decode(held)
+    return read_operator(held)
+
+
+def rows_of(node: Node, rows: list[tuple[object, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=node.inputs[0].schema.polars(), orient="row")
+
+
+def changes(node: Node, lag_us: int, calls: list[tuple[pl.DataFrame, int]]) -> Iterator[pl.DataFrame]:
+    """What the calls give, each with an operator of its own that goes on from the bytes of the one before."""
+    kept: bytes | None = None
+    for rows, watermark_ms in calls:
+        bucket = Bucket(node, lag_us, kept)
+        made = bucket.handle([(0, pack_rows(rows))], watermark_ms)
+        kept = bucket.keep()
+        if made is not None:
+            yield made
+
+
+def test_first_rows_of_two_calls_are_those_of_all_rows() -> None:
+    node, lag_us = operator_of("SELECT k, v FROM events ORDER BY v DESC LIMIT 2")
+    calls = [rows_of(node, [("a", LARGE), ("b", None), ("c", 3)]), rows_of(node, [("d", LARGE + 1), ("e", 5)])]
+    made = list(changes(node, lag_us, [(rows, 0) for rows in calls]))
+    assert len(made) == 2
+    assert all(frame.columns[-1] == WEIGHT for frame in made)
+    left = plain_fold(made, made[0].columns[:-1])
+    assert sorted(left["v"].to_list()) == [LARGE, LARGE + 1]
+
+
+def test_a_session_leaves_when_the_watermark_says_so_and_the_last_at_the_end() -> None:
+    text = (
+        "SELECT k, v, window_end FROM TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    )
+    node, lag_us = operator_of(text)
+    at = pl.Series([0, 5_000, 60_000]).cast(pl.Datetime("ms")).to_list()
+    given = {"k": ["a"] * 3, "v": [1, 2, 3], "ts": at}
+    frame = pl.DataFrame(given).select(node.inputs[0].schema.names).cast(dict(node.inputs[0].schema.polars()))
+    nothing = frame.clear()
+    made = list(changes(node, lag_us, [(frame, 0), (nothing, 14_999), (nothing, 15_001), (nothing, END_MS)]))
+    assert [sorted(rows["v"].to_list()) for rows in made] == [[1, 2], [3]]
+
+
+def test_equal_keys_meet_in_one_bucket_and_empty_frames_reach_what_is_one_row() -> None:
+    node, _ = operator_of("SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n FROM events")
+    given = pl.DataFrame({"k": [f"key {number % 100}" for number in range(1000)], "v": range(1000)})
+    kinds = node.inputs[0].schema.polars()
+    frame = given.with_columns(pl.lit(None).alias("ts")).select(list(kinds)).cast(dict(kinds))
+    dealt = list(deal_rows(frame, node, 0))
+    keys = [set(part["k"].to_list()) for _, part in dealt]
+    assert sum(map(len, keys)) == len(set().union(*keys)) == 100
+    assert len(dealt) > BUCKETS // 4
+    single, _ = operator_of("SELECT k, v FROM events ORDER BY v LIMIT 2")
+    assert [bucket for bucket, _ in deal_rows(rows_of(single, []), single, 0)] == [0]
+
+
+def test_what_is_packed_comes_back_as_it_was() -> None:
+    frame = pl.DataFrame(
+        {"n": [LARGE, None], "t": [["ü", None], None], "d": pl.Series(["1.50", None]).cast(pl.Decimal(38, 2))}
+    )
+    assert unpack_rows(pack_rows(frame)).equals(frame)
