@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import ApplyPython, LateRows, Node, Program, Served, Sink, reads_for_itself, walk
+from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, reads_for_itself, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
@@ -140,13 +140,9 @@ def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
     )
 
 
-NOWHERE = (LateRows, Served)
-"""Nodes that neither Spark's streams have nor an operator of ours in their state could be."""
-
-
 def _refuse(node: Node) -> None:
     """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
-    if isinstance(node, NOWHERE):
+    if node.reads_late:
         _refuse_by_place(node)
     if node.asks_tables:
         raise NotSupported(
