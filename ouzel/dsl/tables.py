@@ -176,7 +176,7 @@ class KeepingTotals:
 
 class _Readable(type):
     @property
-    def __doc__(cls) -> str:
+    def __doc__(cls) -> str:  # type: ignore[override]  # a text of its own, made when it is asked for
         names = (name for name, row in CONNECTORS.items() if row.reads or row.defines)
         return _described(cls, ", record type, option=value, ...", names)
 
@@ -189,7 +189,7 @@ class _Readable(type):
 
 class _Writable(type):
     @property
-    def __doc__(cls) -> str:
+    def __doc__(cls) -> str:  # type: ignore[override]  # a text of its own, made when it is asked for
         return _described(cls, ", option=value, ...", (name for name, row in CONNECTORS.items() if row.writes))
 
     def __getattr__(cls, connector: str) -> Writing:

@@ -78,7 +78,7 @@ def weighted_schema(node: Node) -> Schema:
 def pack_batches(operator: str, port: int, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     """A partition of one input, packed by bucket."""
     node, _ = read_operator(operator)
-    kinds = dict(weighted_schema(node.inputs[port]).polars())
+    kinds = pl.Schema(weighted_schema(node.inputs[port]).polars())
     given = [rows for rows in map(pl.from_arrow, batches) if isinstance(rows, pl.DataFrame)]
     rows = pl.concat([rows.select(list(kinds)).cast(kinds) for rows in given] or [pl.DataFrame(schema=kinds)])
     dealt = [(bucket, port, pack_rows(part)) for bucket, part in deal_rows(rows, node, port)]

@@ -36,7 +36,9 @@ def elements_of(queries: Queries, query: exp.Expr, relation: Relation) -> Elemen
         NotSupported: it has clauses beside WHERE.
     """
     tree = select_of(query)
-    table = tree.args.get("from_") if isinstance(tree, exp.Select) else None
+    if not isinstance(tree, exp.Select):
+        return None
+    table = tree.args.get("from_")
     if table is None or not isinstance(table.this, exp.Unnest) or tree.args.get("joins"):
         return None
     if all(binds(queries, array, no_table()) for array in table.this.expressions):
