@@ -60,6 +60,7 @@ class Sighting:
         mode: of MODES.
         wrong: what was wrong of rows, in words; empty if nothing was.
         twice: so many rows were told twice, or more often, in files.
+        unwritten: of a run that ends where it is: so many rows that one table shows to have been read are not in another one.
         told: kinds of events, in alphabetical order.
         after: what was done by hand to bring it back, or how it ended; empty if it went on by itself.
         stood_s: the longest time in which no new row came, in seconds; None if none can come.
@@ -73,11 +74,14 @@ class Sighting:
     told: tuple[str, ...]
     after: str
     stood_s: float | None
+    unwritten: int = 0
 
     @property
     def cells(self) -> tuple[str, str, str]:
         """Its three cells of the table."""
-        rows = self.wrong or ("each once" if not self.twice else f"{self.twice:,} twice in files")
+        twice = f"{self.twice:,} twice in files" if self.twice else ""
+        unwritten = f"{self.unwritten:,} not written when it ended" if self.unwritten else ""
+        rows = self.wrong or ", ".join(filter(None, (twice, unwritten))) or "each once"
         told = ", ".join([*(f"`{kind}`" for kind in self.told), *([self.after] if self.after else [])])
         return rows, told or "nothing", "" if self.stood_s is None else f"{self.stood_s:.1f}"
 

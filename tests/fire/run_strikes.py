@@ -27,12 +27,11 @@ def strike_run(mode: str, who: str, number: str) -> Sighting:
             victim = run.process.pid if who == "run-client" else server
             send(signal.Signals[number], victim)
             after = _after(run, tables["passed"], victim, everyone, number)
-            found, missing = _problems(tables)
-            if number == "SIGKILL":  # it ends where it is: one task had written rows, and another had not yet
-                after, missing = "; ".join([after, *missing]), []
-            wrong = "; ".join([*found, *missing])
+            wrong, unwritten = _problems(tables), sum(table.missing for table in tables.values())
+            if unwritten and number != "SIGKILL":  # one that is killed ends where it is: one task had written rows, and another had not yet
+                wrong = "; ".join(filter(None, (wrong, f"{unwritten:,} rows are missing")))
             twice = sum(table.twice for table in tables.values())
-    return Sighting(who, number, mode, wrong, twice, (), after, None)
+    return Sighting(who, number, mode, wrong, twice, (), after, None, unwritten)
 
 
 def _after(run: Run, passed: Table, victim: int, everyone: list[int], number: str) -> str:
@@ -56,11 +55,8 @@ def _grow(run: Run, table: Table) -> None:
     assert run.wait_until(lambda: table.look() > goal, "new rows"), run.end()
 
 
-def _problems(tables: dict[str, Table]) -> tuple[list[str], list[str]]:
-    """Which tables hold rows that are wrong, and in which some are missing, in words."""
+def _problems(tables: dict[str, Table]) -> str:
+    """Which tables hold rows that are wrong, in words."""
     for table in tables.values():
         table.look()
-    return (
-        [f"{table.wrong:,} rows of {name} are wrong" for name, table in tables.items() if table.wrong],
-        [f"{table.missing:,} rows of {name} are missing" for name, table in tables.items() if table.missing],
-    )
+    return "; ".join(f"{table.wrong:,} rows of {name} are wrong" for name, table in tables.items() if table.wrong)
