@@ -104,7 +104,7 @@ class Filling:
                     )
 
     def _write_results(self, folder: Path, epoch: int, filled: Filled) -> None:
-        returning = next((one for one in self.new.components if _returns(one)), None)
+        returning = next((one for one in self.new.components if _has_result(one)), None)
         if returning is None or returning.name not in self.filled:
             return
         task = next(task for task in self.new.tasks() if task.component == returning.name)
@@ -174,5 +174,5 @@ def _scan_of(component: Component) -> Scan:
     return scan
 
 
-def _returns(component: Component) -> bool:
+def _has_result(component: Component) -> bool:
     return any(isinstance(node, Sink) and node.traits.returned for node in component.chain)
