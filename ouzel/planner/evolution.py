@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ouzel.compiler.plan import Node, Scan, Sink, walk
+from ouzel.compiler.plan import Node, Scan, Sink, scans_in, sinks_in, walk
 from ouzel.errors import TopologyError
 from ouzel.planner.differences import ExpressionText, find_differences, place_of_table, tell_other_option
 from ouzel.planner.former import EMPTY, Former
@@ -112,7 +112,7 @@ class _Plan:
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.meanings = topology, Meanings(topology.code, topology.sides)
-        self.sources = {one.name: one.chain[0] for one in topology.components if isinstance(one.chain[0], Scan)}
+        self.sources = {one.name: scan for one in topology.components for scan in scans_in(one.chain[:1])}
         self.operators: list[_Operator] = []
         self._last: dict[str, list[_Operator]] = {}
         for component in topology.components:  # each after those that it reads
@@ -143,7 +143,7 @@ class _Plan:
     @property
     def sinks(self) -> list[tuple[Component, Sink]]:
         """The sinks and where they are."""
-        return [(one, node) for one in self.topology.components for node in one.chain if isinstance(node, Sink)]
+        return [(one, node) for one in self.topology.components for node in sinks_in(one.chain)]
 
 
 def filled_name(component: str) -> str:
@@ -202,7 +202,7 @@ class _Comparison:
         for operator in self.new.operators:
             if operator.fate is not StateFate.KEPT:
                 self._refuse_no_history(operator)
-                tables = sorted({scan.table for scan in walk(whole(operator.node)) if isinstance(scan, Scan)})
+                tables = sorted({scan.table for scan in scans_in(walk(whole(operator.node)))})
                 read = " and ".join(f"'{table}'" for table in tables)
                 operator.fate, operator.why = StateFate.FILLED, f"from all that was read of {read}, for {operator.why}"
         for component, sink in self.new.sinks:
@@ -216,7 +216,6 @@ class _Comparison:
         name = operator.component.name
         for source in sorted(self.new.sources_before(name)):
             scan = self.new.sources[source]
-            assert isinstance(scan, Scan)
             if source not in self.sources:
                 raise TopologyError(
                     f"{name} is to be filled from history, and table '{scan.table}', which it reads, has none, for it is new or has other "
@@ -262,7 +261,7 @@ class _Comparison:
                 operator.empty(self._difference(best, operator))
 
     def _likeness(self, old: _Operator, new: _Operator) -> int:
-        tables = [{scan.table for scan in walk(whole(one.node)) if isinstance(scan, Scan)} for one in (old, new)]
+        tables = [{scan.table for scan in scans_in(walk(whole(one.node)))} for one in (old, new)]
         return 2 * (old.component.name == new.component.name) + bool(tables[0] & tables[1])
 
     def _refuse_two_formers(self) -> None:
@@ -311,7 +310,6 @@ class _Comparison:
         for operator in self.new.operators:
             for name in self.new.sources_before(operator.component.name):
                 scan = self.new.sources[name]
-                assert isinstance(scan, Scan)
                 is_empty = operator.fate not in (StateFate.KEPT, StateFate.FILLED)
                 if is_empty and self.sources.get(name) and scan.retracts:
                     raise TopologyError(
@@ -325,7 +323,6 @@ class _Comparison:
                 self.new.sources[name],
                 [self.old.topology.component(former), self.new.topology.component(name)],
             )
-            assert isinstance(scan, Scan)
             if tasks[0].parallelism != tasks[1].parallelism and scan.traits.fixed_tasks:
                 raise TopologyError(
                     f"table '{scan.table}' would be read by other tasks than before, {tasks[1].parallelism} and not "
@@ -377,11 +374,9 @@ class _Comparison:
 
     def _sources(self) -> Iterator[StateChange]:
         for name, scan in self.new.sources.items():
-            assert isinstance(scan, Scan)
             yield StateChange(name, f"table '{scan.table}'", *self._source_fate(name, scan))
-        read = {scan.table for scan in self.new.sources.values() if isinstance(scan, Scan)}
+        read = {scan.table for scan in self.new.sources.values()}
         for name, scan in self.old.sources.items():
-            assert isinstance(scan, Scan)
             if scan.table not in read:
                 told = "it is not read any more, and where it was read to is forgotten"
                 yield StateChange(name, f"table '{scan.table}'", StateFate.DROPPED, told)

@@ -22,6 +22,7 @@ from tests.house.source import ROOT, listed, nodes, package, short
 ALLOWED = {
     "the binder asks what it has just made itself, and refuses what it does not find": {
         "ouzel/compiler/sql/queries/aggregate_calls.py": 3,
+        "ouzel/compiler/sql/queries/elements.py": 1,
         "ouzel/compiler/sql/queries/emit_rules.py": 1,
         "ouzel/compiler/sql/queries/intervals.py": 8,
         "ouzel/compiler/sql/queries/joins.py": 2,
@@ -61,7 +62,7 @@ ALLOWED = {
     },
     "its subject is tables: what is read, its event time, and what is written": {
         "ouzel/planner/build.py": 1,
-        "ouzel/planner/evolution.py": 10,
+        "ouzel/planner/evolution.py": 2,
         "ouzel/planner/rescaling.py": 4,
         "ouzel/reconcile/explaining/come.py": 1,
         "ouzel/runtime/cluster/local.py": 2,
@@ -75,6 +76,7 @@ ALLOWED = {
         "ouzel/explain/sections.py": 2,
         "ouzel/explain/wording.py": 2,
         "ouzel/planner/differences.py": 5,
+        "ouzel/planner/endless.py": 2,
         "ouzel/runtime/run.py": 1,
         "ouzel/spark/lowering/batch_nodes.py": 6,
         "ouzel/spark/lowering/python_steps.py": 2,
@@ -85,7 +87,7 @@ ALLOWED = {
         "ouzel/planner/meaning.py": 16,
         "ouzel/reconcile/comparing/cut.py": 1,
         "ouzel/reconcile/comparing/extent.py": 8,
-        "ouzel/reconcile/explaining/behind.py": 14,
+        "ouzel/reconcile/explaining/behind.py": 15,
         "ouzel/reconcile/explaining/bounds.py": 2,
         "ouzel/stores/columns.py": 3,
     },
@@ -102,7 +104,10 @@ LISTS = {
         "ouzel/planner/rules/remove_trivial_projects.py": 1,
     },
     "a table of what is proved, in which a class that is missing proves nothing": {
-        "ouzel/reconcile/comparing/extent.py": 1,
+        "ouzel/reconcile/comparing/extent.py": 2,
+    },
+    "words for people: of a node that is not listed nothing is said": {
+        "ouzel/planner/endless.py": 1,
     },
     "its subject is tables, read and written": {
         "ouzel/runtime/cluster/local.py": 1,

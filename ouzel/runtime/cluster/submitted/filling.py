@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ouzel.compiler.plan import Scan, Sink
+from ouzel.compiler.plan import Scan, scans_in, sinks_in
 from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors import reads_of
 from ouzel.errors import OuzelError, SubmissionError, TopologyError
@@ -116,7 +116,7 @@ class Filling:
 
 def sources_of(topology: Topology, filled: frozenset[str]) -> list[Component]:
     """The components that read the tables from which these are filled."""
-    return [one for one in part_of(topology, filled).components if isinstance(one.chain[0], Scan)]
+    return [one for one in part_of(topology, filled).components if scans_in(one.chain[:1])]
 
 
 def check_history(topology: Topology, filled: frozenset[str]) -> None:
@@ -169,10 +169,8 @@ def _write_epoch(store: CheckpointStore, former: Manifest, number: int, revision
 
 
 def _scan_of(component: Component) -> Scan:
-    scan = component.chain[0]
-    assert isinstance(scan, Scan)
-    return scan
+    return scans_in(component.chain[:1])[0]
 
 
 def _has_result(component: Component) -> bool:
-    return any(isinstance(node, Sink) and node.traits.returned for node in component.chain)
+    return any(sink.traits.returned for sink in sinks_in(component.chain))
