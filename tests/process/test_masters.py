@@ -40,7 +40,7 @@ def do_not_look_after_an_epoch(patch: pytest.MonkeyPatch) -> None:
 
 
 def count_epochs_of_whoever_was_deposed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Leaders, "counts", lambda leaders, epoch, leadership: True)
+    patch.setattr(Leaders, "is_counted", lambda leaders, epoch, leadership: True)
 
 
 PLANTED = {

@@ -65,7 +65,7 @@ def rest_when_the_first_input_does(patch: pytest.MonkeyPatch) -> None:
 
 def do_not_wait_for_rest(patch: pytest.MonkeyPatch) -> None:
     """A task takes its snapshot as soon as it hears of the epoch."""
-    patch.setattr(TaskMachine, "rests_in", lambda machine, pause: True)
+    patch.setattr(TaskMachine, "is_at_rest_in", lambda machine, pause: True)
 
 
 def let_a_pause_pass_what_is_not_acked(patch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def _is_pause(message: Message) -> bool:
 
 def obey_whoever_led_before(patch: pytest.MonkeyPatch) -> None:
     """Stream managers and tasks do what any topology master says."""
-    patch.setattr(Fence, "admits", lambda fence, leadership: True)
+    patch.setattr(Fence, "admit", lambda fence, leadership: True)
 
 
 def handle_frames_of_another_generation(patch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def complete_an_epoch_though_another_leads(patch: pytest.MonkeyPatch) -> None:
 
 
 def count_epochs_of_whoever_was_deposed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Leaders, "counts", lambda leaders, epoch, leadership: True)
+    patch.setattr(Leaders, "is_counted", lambda leaders, epoch, leadership: True)
 
 
 def go_back_though_another_leads(patch: pytest.MonkeyPatch) -> None:
