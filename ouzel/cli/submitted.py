@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,11 +19,13 @@ from ouzel.cli.choices import (
     Parallelism,
     ResultFormat,
     Set,
+    TopologyName,
     pairs,
 )
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
+from ouzel.cli.updating import update_submitted
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import QueryError, SubmissionError
 from ouzel.interrupts import interruptible
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 PAUSE_S = 60.0
 """How long a pause may take to come to rest."""
 
-TopologyName = Annotated[str, typer.Argument(metavar="NAME", help="By which it was submitted; `ouzel list` shows all.")]
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until it ends or Ctrl-C.")]
 PartName = Annotated[
     str,
@@ -319,100 +319,6 @@ def _restart(name: TopologyName, of: PartName = "", debug: Debug = False) -> Non
         restart_topology(_registry(), name, of)
 
 
-def _update(
-    name: TopologyName,
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE.sql|PROGRAM.py", help="The query that takes its place.", show_default=False),
-    ] = None,
-    parallelism: Annotated[
-        list[str],
-        typer.Option(
-            "--parallelism",
-            metavar="COMPONENT=N",
-            help="Without FILE: how many tasks a component has from now on; may be repeated.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve what becomes of the topology.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would become of it.")] = False,
-    allow_state_loss: AllowStateLoss = False,
-    settings: Set = [],  # noqa: B006
-    bootstrap: Annotated[
-        bool, typer.Option("--bootstrap", help="Fill what cannot be kept from all that the tables have given so far.")
-    ] = False,
-    debug: Debug = False,
-) -> None:
-    """Change a submitted topology while it keeps its state.
-
-    It stops with a last epoch, and starts from that with another query, or other numbers of tasks.
-    What becomes of each operator's state is printed, and waits to be approved. What cannot be changed is refused before it stops.
-    """
-    with report_errors(debug):
-        from ouzel.runtime.warm import prepare
-
-        if bool(file) == bool(parallelism):
-            raise typer.BadParameter("write either FILE.sql or --parallelism COMPONENT=N", param_hint="NAME")
-        prepare()
-        if file is not None:
-            _update_query(name, file, pairs(settings, "--set"), Approval(yes, dry_run, allow_state_loss, bootstrap))
-            return
-        if bootstrap:
-            raise typer.BadParameter("other numbers of tasks keep all state; leave it out", param_hint="--bootstrap")
-        wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
-        from ouzel.submitting import update_parallelism
-
-        changed = update_parallelism(name, wanted).items()
-        told = ", ".join(f"{component} has {tasks:,} tasks now, and had {had:,}" for component, (had, tasks) in changed)
-        typer.echo(f"updated '{name}': {told}")
-
-
-class Approval(NamedTuple):
-    """What the options of an update say of what becomes of the topology."""
-
-    yes: bool
-    dry_run: bool
-    allow_state_loss: bool
-    bootstrap: bool = False
-
-
-def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], approval: Approval) -> None:
-    from ouzel.submitting import load_program_job, plan_update
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SecretWarning)  # such a query is refused
-        job = load_program_job(file) if file.suffix == ".py" else read_query(file, ()).load(given)
-    update = plan_update(job, name, bootstrap=approval.bootstrap)
-    typer.echo(update.text)
-    if approval.dry_run:
-        return
-    if update.evolution.losses and not approval.allow_state_loss:
-        update.carry_out()  # which is refused
-    if not (approval.yes or _is_approved(name)):
-        raise SubmissionError(f"topology '{name}' is not updated, and goes on as it was")
-    update.carry_out(allow_state_loss=approval.allow_state_loss)
-    typer.echo(f"updated '{name}'")
-
-
-def _is_approved(name: str) -> bool:
-    """Whether whoever sits at the terminal approves.
-
-    Raises:
-        SubmissionError: nobody does.
-    """
-    if not sys.stdin.isatty():
-        raise SubmissionError(
-            f"topology '{name}' is not updated, for nobody has approved what becomes of it; add --yes to do that"
-        )
-    return typer.confirm(f"Update '{name}'?", err=True)
-
-
-def _number_of_tasks(text: str) -> int:
-    if not text.isdecimal():
-        raise typer.BadParameter(f"'{text}' is no number of tasks; write COMPONENT=N", param_hint="--parallelism")
-    return int(text)
-
-
 def _stop(
     name: TopologyName,
     savepoint: Annotated[
@@ -504,6 +410,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stop": _stop,
     "kill": _kill,
     "start": _start,
-    "update": _update,
+    "update": update_submitted,
 }
 """By name, in the order in which `ouzel --help` shows them."""

@@ -28,7 +28,8 @@ def strike_run(mode: str, who: str, number: str) -> Sighting:
             send(signal.Signals[number], victim)
             after = _after(run, tables["passed"], victim, everyone, number)
             wrong, unwritten = _problems(tables), sum(table.missing for table in tables.values())
-            if unwritten and number != "SIGKILL":  # one that is killed ends where it is: one task had written rows, and another had not yet
+            # One that is killed ends where it is: one task had written rows, and another had not yet.
+            if unwritten and number != "SIGKILL":
                 wrong = "; ".join(filter(None, (wrong, f"{unwritten:,} rows are missing")))
             twice = sum(table.twice for table in tables.values())
     return Sighting(who, number, mode, wrong, twice, (), after, None, unwritten)

@@ -61,10 +61,10 @@ def take_over(keeper: EpochKeeper, patience: int = 3) -> tuple[Generation, int]:
     """Take over as a topology master does; it would wait for ever where patience ends."""
     left = iter(range(patience))
 
-    def sleep(_: float) -> None:
+    def lose_patience(_: float) -> None:
         assert next(left, None) is not None, "it waits for what does not mend itself"
 
-    return when_it_answers(keeper.take_over, "to take over", sleep)
+    return when_it_answers(keeper.take_over, "to take over", lose_patience)
 
 
 @pytest.mark.parametrize("name", ["", "leaders", "owner"])

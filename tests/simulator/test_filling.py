@@ -11,9 +11,9 @@ from ouzel.planner.evolution import Evolution, StateFate, compare_topologies, fi
 from ouzel.planner.packing import repack
 from ouzel.planner.topology import Task
 from ouzel.runtime.simulator.faults import kill_stateful_task
-from ouzel.runtime.simulator.history import fill, part_of
+from ouzel.runtime.simulator.history import fill, upstream_part
 from ouzel.runtime.simulator.world import World
-from ouzel.runtime.tasks.partitions import History
+from ouzel.runtime.tasks.partitions import SourceHistory
 from ouzel.session import Job
 from tests.effort import seeds
 from tests.simulator.test_epochs import walk, walk_steps
@@ -54,8 +54,8 @@ def evolve(world: World, before: Job, after: Job) -> tuple[Evolution, list]:
         last = [chain[-1] for chain in epoch.chains.values() if chain[-1].component == former.component]
         if last and name in {one.name for one in after.topology.components if not one.inputs}:
             places = {partition: place for one in last for partition, place in one.places.items()}
-            history[name] = History(places, min(one.time_us for one in last))
-    part = part_of(after.topology, evolution.filled)
+            history[name] = SourceHistory(places, min(one.time_us for one in last))
+    part = upstream_part(after.topology, evolution.filled)
     filled = fill(part, repack(part, after.packing), Path(), history)
     for name, kept in history.items():
         assert {one: place.read for one, place in filled.places[name].items() if place.read} == {

@@ -57,7 +57,7 @@ def _own_reasons(part: Expression, frame: pl.DataFrame) -> Sequence[str]:
     reason = lower(_of_columns(part)).reason or lower(part).reason
     match part:
         case Call(function="divide" | "div" | "modulo" | "pmod", arguments=(_, divisor)):
-            zero = frame.with_columns((lower(divisor).value == 0).fill_null(False).alias("$zero"))["$zero"]
+            zero = frame.with_columns(zero=(lower(divisor).value == 0).fill_null(False))["zero"]
             other = " or ".join(one for one in reason.split(" or ") if one != ZERO) or reason
             return [ZERO if each else other for each in zero]
     return [reason] * frame.height

@@ -20,7 +20,7 @@ from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.simulator.host import TICK_MS
 from ouzel.runtime.simulator.world import World
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
-from ouzel.runtime.tasks.partitions import History
+from ouzel.runtime.tasks.partitions import SourceHistory
 from ouzel.runtime.tasks.source import SourceSpout
 
 _QUIET_TICKS = 10
@@ -42,7 +42,7 @@ class Filled:
     places: Mapping[str, Mapping[str, Place]]
 
 
-def part_of(topology: Topology, components: frozenset[str]) -> Topology:
+def upstream_part(topology: Topology, components: frozenset[str]) -> Topology:
     """These components, and all that rows come to them through."""
     wanted, todo = set[str](), list(components)
     while todo:
@@ -59,7 +59,7 @@ def fill(
     topology: Topology,
     packing: PackingPlan,
     directory: Path,
-    history: Mapping[str, History],
+    history: Mapping[str, SourceHistory],
     go_on: Callable[[], object] = lambda: None,
 ) -> Filled:
     """Read the history of a topology's sources, by component, and see what its tasks keep then.

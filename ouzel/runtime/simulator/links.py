@@ -8,13 +8,13 @@ from random import Random
 
 from ouzel.runtime.simulator.host import OnItsWay
 
-Link = deque[OnItsWay]
+SimulatedLink = deque[OnItsWay]
 
 
-class Links(dict[tuple[int, int], Link]):
+class SimulatedLinks(dict[tuple[int, int], SimulatedLink]):
     """What is on its way, by the task that sent it and the one that it is for."""
 
-    def find(self, source: int, destination: int) -> tuple[Link, bool]:
+    def find(self, source: int, destination: int) -> tuple[SimulatedLink, bool]:
         """The link from one task to another, and whether it is new."""
         link = self.get((source, destination))
         if link is not None:
@@ -22,7 +22,7 @@ class Links(dict[tuple[int, int], Link]):
         link = self[source, destination] = deque()
         return link, True
 
-    def leading_to(self, task: int) -> list[Link]:
+    def leading_to(self, task: int) -> list[SimulatedLink]:
         """All links to a task."""
         return [link for (_, destination), link in self.items() if destination == task]
 
@@ -35,7 +35,7 @@ class Links(dict[tuple[int, int], Link]):
         return lost, {destination for destination, _ in matching}
 
 
-def take_arrived(links: Sequence[Link], now_ms: float, random: Random) -> list[OnItsWay]:
+def take_arrived(links: Sequence[SimulatedLink], now_ms: float, random: Random) -> list[OnItsWay]:
     """What arrives now on links to one task: of each link, in any order, some that is due."""
     taken: list[OnItsWay] = []
     arriving = [waiting for waiting in links if waiting and waiting[0].due_ms <= now_ms]

@@ -27,12 +27,12 @@ from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flu
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
 from ouzel.runtime.simulator.host import TICK_MS, DeadlyNote, Host, OnItsWay, TaskPast
-from ouzel.runtime.simulator.links import Links, take_arrived
+from ouzel.runtime.simulator.links import SimulatedLinks, take_arrived
 from ouzel.runtime.simulator.results import DeliverResult, SimulatedResults
 from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.runtime.tasks.found import FoundInMemory
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import History
+from ouzel.runtime.tasks.partitions import SourceHistory
 
 if TYPE_CHECKING:
     from ouzel.runtime.state.context import Snapshot, StateContext
@@ -52,14 +52,14 @@ class World:
 
     def __init__(
         self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, deliver: DeliverResult | None = None,
-        monotonic_ms: Callable[[], float] = lambda: 0.0, history: Mapping[str, History] | None = None,
+        monotonic_ms: Callable[[], float] = lambda: 0.0, history: Mapping[str, SourceHistory] | None = None,
     ) -> None:  # fmt: skip
         self._history = history
         self.topology, self.packing, self.directory = topology, packing, directory
         self.random = Random(seed)
         self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
         self._shell = Shell(wall_zero_us=lambda: self.wall_zero_us, monotonic_ms=monotonic_ms)
-        self.links = Links()
+        self.links = SimulatedLinks()
         self.frames: dict[int, pl.DataFrame] = {}
         self.results = SimulatedResults(deliver or self.frames.__setitem__)
         self.events: list[Event] = []

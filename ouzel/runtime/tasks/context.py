@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.found import FoundInMemory, FoundOnce
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import History
+from ouzel.runtime.tasks.partitions import SourceHistory
 
 SOURCE_NOTES = "-source"
 """Ends the name of the file in which a source notes something."""
@@ -86,4 +86,4 @@ class TaskContext:
     staged: Path | None = None
     leaves_epochs: bool = True
     begins_anew: bool = False
-    history: Mapping[str, History] | None = None
+    history: Mapping[str, SourceHistory] | None = None

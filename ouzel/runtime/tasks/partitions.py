@@ -208,7 +208,7 @@ def make_unlike_error(cut: BatchBoundaries, found: ReadBatch | None) -> Connecto
     )
 
 
-class History(NamedTuple):
+class SourceHistory(NamedTuple):
     """What of a source is read again to fill state: of each partition all before a place, where event time was `time_us`.
 
     `options` are those of the table under which it gives that as fast as it can; None if they are its own.
@@ -219,7 +219,7 @@ class History(NamedTuple):
     options: Mapping[str, str] | None = None
 
 
-NO_HISTORY = History({}, BEGINNING_OF_TIME)
+NO_HISTORY = SourceHistory({}, BEGINNING_OF_TIME)
 
 
 class TurnQueue:
@@ -295,7 +295,7 @@ class Partitions:
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
         shedder: Shedder | None = None, replays: bool = True, find: Finds | None = None, queue_incarnation: int | None = None,
-        goes_on: bool = False, committed: Mapping[str, Committed] | None = None, history: History | None = None,
+        goes_on: bool = False, committed: Mapping[str, Committed] | None = None, history: SourceHistory | None = None,
     ) -> None:  # fmt: skip
         self._history = history
         self._shedder, self._replays, self._find = shedder or NoShedding(), replays, find or source.partitions

@@ -129,6 +129,6 @@ def in_every_batch(dag: Dag) -> bool:
     return any(operator.groups is not None and not operator.groups.keys for operator in operators)
 
 
-def reasons(dag: Dag) -> dict[str, str]:
+def operator_reasons(dag: Dag) -> dict[str, str]:
     """Of each operator of ours why it is there, by its label."""
     return {node.operator.label: node.why for node in dag.nodes() if isinstance(node, InState)}

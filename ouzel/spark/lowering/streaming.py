@@ -18,7 +18,7 @@ from ouzel.planner.rules.keep_first_rows import keep_first_rows
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.state_nodes import InState, operators_text
-from ouzel.spark.lowering.state_plan import in_every_batch, reasons, with_our_operators
+from ouzel.spark.lowering.state_plan import in_every_batch, operator_reasons, with_our_operators
 from ouzel.spark.lowering.statements import write_statements
 from ouzel.spark.lowering.streaming_nodes import STREAMING, lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
@@ -136,7 +136,7 @@ def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
     text = _text(write_statements(stream, lower_streaming), directory, f"{name}: {sink.table}, in append mode")
     functions = steps_text(stream) + operators_text(stream)
     return StreamingQuery(
-        dag.sinks[0], OutputMode.APPEND, text, identifier(sink.table), "", (), functions, reasons(stream)
+        dag.sinks[0], OutputMode.APPEND, text, identifier(sink.table), "", (), functions, operator_reasons(stream)
     )
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.tracker.alerts.conditions import TopologyFacts
-from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, Standing
+from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, RuleStanding
 from ouzel.tracker.alerts.rules import AlertFile, Receiver
 
 STATE, LOCK = "alerts.json", "alerts.lock"
 WAITING_MAX = 1_000
 """So many notices wait for receivers that are away; the oldest are dropped."""
 
-Send = Callable[[AlertNotice, str, Receiver], None]
+SendNotice = Callable[[AlertNotice, str, Receiver], None]
 Errand = tuple[AlertNotice, str]
 """A notice, and the receiver that is to be told."""
 
@@ -35,7 +35,7 @@ class AlertWatch:
         waiting_max: so many notices wait for receivers that are away.
     """
 
-    def __init__(self, file: AlertFile, home: Path, send: Send, waiting_max: int = WAITING_MAX) -> None:
+    def __init__(self, file: AlertFile, home: Path, send: SendNotice, waiting_max: int = WAITING_MAX) -> None:
         self._file, self._path, self._send = file, home / STATE, send
         standing, waiting = self._load()
         self._machine = AlertMachine(file.rules, file.muted, standing)
@@ -66,11 +66,11 @@ class AlertWatch:
             if name in self._file.receivers:
                 self._waiting.append((notice, name))
 
-    def _load(self) -> tuple[dict[tuple[str, str], Standing], list[Errand]]:
+    def _load(self) -> tuple[dict[tuple[str, str], RuleStanding], list[Errand]]:
         """What was remembered. A file that cannot be read is as none: what holds is told again."""
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
             kept = json.loads(self._path.read_text())
-            standing = {(rule, topology): Standing(**rest) for rule, topology, rest in kept["standing"]}
+            standing = {(rule, topology): RuleStanding(**rest) for rule, topology, rest in kept["standing"]}
             return standing, [(_notice(fields), name) for fields, name in kept["waiting"]]
         return {}, []
 

@@ -50,14 +50,14 @@ class AlertNotice:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RuleStanding:
     """How a rule stands for a topology: since when its condition holds, and whether that was told."""
 
     since_s: float
     is_told: bool = False
 
 
-Key = tuple[str, str]
+AlertKey = tuple[str, str]
 """Rule and topology."""
 
 
@@ -67,7 +67,7 @@ class AlertMachine:
 
     rules: Collection[AlertRule]
     muted: Collection[MutedSpan] = ()
-    standing: dict[Key, Standing] = field(default_factory=dict)
+    standing: dict[AlertKey, RuleStanding] = field(default_factory=dict)
 
     def look(self, facts: Mapping[str, TopologyFacts | None], now_s: float) -> list[AlertNotice]:
         """What is to be told now; `facts` are of all topologies that there are, None of one that cannot be read."""
@@ -87,7 +87,7 @@ class AlertMachine:
         if not holds:
             yield from self._end(rule, topology, now_s)
             return
-        standing = self.standing.setdefault(key, Standing(now_s))
+        standing = self.standing.setdefault(key, RuleStanding(now_s))
         is_due = now_s - standing.since_s >= rule.condition.lasts_s
         if is_due and not standing.is_told and not self._is_muted(key, now_s):
             self.standing[key] = replace(standing, is_told=True)
@@ -107,7 +107,7 @@ class AlertMachine:
             elif topology not in facts:
                 yield from self._end(rules[name], topology, now_s)
 
-    def _is_muted(self, key: Key, now_s: float) -> bool:
+    def _is_muted(self, key: AlertKey, now_s: float) -> bool:
         return any(
             now_s < one.until_s and fnmatchcase(key[0], one.rules) and fnmatchcase(key[1], one.topologies)
             for one in self.muted

@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.tracker.alerts.conditions import parse_condition
 from ouzel.tracker.alerts.machine import AlertRule, MutedSpan
 
-Fields = Mapping[str, Any]
+AlertFields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def read_alert_file(path: Path) -> AlertFile:
         raise OuzelError(f"{path}: {error}") from None
 
 
-def parse_alerts(content: Fields, folder: Path) -> AlertFile:
+def parse_alerts(content: AlertFields, folder: Path) -> AlertFile:
     """The alerts of what was read; files that it names are relative to the folder.
 
     Raises:
@@ -112,7 +112,7 @@ def parse_alerts(content: Fields, folder: Path) -> AlertFile:
     return AlertFile(rules, receivers, tuple(_muted(fields) for fields in _list(content, "silence")))
 
 
-def _rule(fields: Fields, receivers: Mapping[str, Receiver]) -> AlertRule:
+def _rule(fields: AlertFields, receivers: Mapping[str, Receiver]) -> AlertRule:
     _only(fields, {"name", "when", "topologies", "tell"}, "[[alert]]")
     when, tell = _text(fields, "when", "[[alert]]"), _texts(fields, "tell", "[[alert]]")
     for name in tell:
@@ -131,18 +131,18 @@ def _receiver(name: str, fields: object, folder: Path) -> Receiver:
     return kinds[0](fields, where, folder)
 
 
-def _webhook(fields: Fields, where: str, folder: Path) -> Webhook:
+def _webhook(fields: AlertFields, where: str, folder: Path) -> Webhook:
     _only(fields, {"webhook", "webhook_env", "webhook_file"}, where)
     if (secret := _secret(fields, "webhook", folder)) is not None:
         return Webhook(secret)
     url = _text(fields, "webhook", where)
-    check_url(url, where)
+    check_webhook_url(url, where)
     if urlsplit(url).password:
         raise OuzelError(f"{where} holds a password; put the address into a file, and write webhook_file = 'FILE'")
     return Webhook(url)
 
 
-def check_url(url: str, where: str) -> None:
+def check_webhook_url(url: str, where: str) -> None:
     """Refuse what is no address of a web server. It is not shown: it may be a secret.
 
     Raises:
@@ -157,7 +157,7 @@ def check_url(url: str, where: str) -> None:
         raise OuzelError(f"the webhook of {where} is no address; write http://… or https://…")
 
 
-def _mail(fields: Fields, where: str, folder: Path) -> Mail:
+def _mail(fields: AlertFields, where: str, folder: Path) -> Mail:
     if "password" in fields:
         raise OuzelError(f"{where} holds a password; write password_env = 'VARIABLE' or password_file = 'FILE'")
     _only(fields, {"email", "from", "server", "user", "password_env", "password_file", "starttls"}, where)
@@ -171,18 +171,18 @@ def _mail(fields: Fields, where: str, folder: Path) -> Mail:
     )
 
 
-def _command(fields: Fields, where: str, _folder: Path) -> RunCommand:
+def _command(fields: AlertFields, where: str, _folder: Path) -> RunCommand:
     _only(fields, {"command"}, where)
     return RunCommand(_texts(fields, "command", where))
 
 
-def _secret(fields: Fields, key: str, folder: Path) -> SecretPlace | None:
+def _secret(fields: AlertFields, key: str, folder: Path) -> SecretPlace | None:
     if f"{key}_env" in fields:
         return SecretPlace(variable=str(fields[f"{key}_env"]))
     return SecretPlace(file=folder / str(fields[f"{key}_file"])) if f"{key}_file" in fields else None
 
 
-_KINDS: Mapping[str, Callable[[Fields, str, Path], Receiver]] = {
+_KINDS: Mapping[str, Callable[[AlertFields, str, Path], Receiver]] = {
     "webhook": _webhook,
     "webhook_env": _webhook,
     "webhook_file": _webhook,
@@ -192,7 +192,7 @@ _KINDS: Mapping[str, Callable[[Fields, str, Path], Receiver]] = {
 """Of each kind of receiver what makes it, by the key that it must have."""
 
 
-def _muted(fields: Fields) -> MutedSpan:
+def _muted(fields: AlertFields) -> MutedSpan:
     _only(fields, {"alert", "topologies", "until"}, "[[silence]]")
     until = fields.get("until")
     if not isinstance(until, datetime):
@@ -201,33 +201,33 @@ def _muted(fields: Fields) -> MutedSpan:
     return MutedSpan(str(fields.get("alert", "*")), str(fields.get("topologies", "*")), until.timestamp())
 
 
-def _only(fields: Fields, known: set[str], where: str) -> None:
+def _only(fields: AlertFields, known: set[str], where: str) -> None:
     if strange := sorted(set(fields) - known):
         raise OuzelError(f"{where} has '{strange[0]}', which means nothing; write one of {', '.join(sorted(known))}")
 
 
-def _list(content: Fields, key: str) -> list[Fields]:
+def _list(content: AlertFields, key: str) -> list[AlertFields]:
     found = content.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         raise OuzelError(f"'{key}' is no list of tables; write [[{key}]]")
     return found
 
 
-def _table(content: Fields, key: str) -> Fields:
+def _table(content: AlertFields, key: str) -> AlertFields:
     found = content.get(key, {})
     if not isinstance(found, Mapping):
         raise OuzelError(f"'{key}' is no table; write [{key}.NAME]")
     return found
 
 
-def _text(fields: Fields, key: str, where: str) -> str:
+def _text(fields: AlertFields, key: str, where: str) -> str:
     found = fields.get(key)
     if not isinstance(found, str) or not found:
         raise OuzelError(f"{where} has no '{key}', which is a text; write {key} = '…'")
     return found
 
 
-def _texts(fields: Fields, key: str, where: str) -> tuple[str, ...]:
+def _texts(fields: AlertFields, key: str, where: str) -> tuple[str, ...]:
     found = fields.get(key)
     if not isinstance(found, list) or not found or not all(isinstance(one, str) and one for one in found):
         raise OuzelError(f"{where} has no '{key}', which is a list of texts; write {key} = ['…']")

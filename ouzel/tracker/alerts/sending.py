@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ouzel.errors import OuzelError
 from ouzel.tracker import words
 from ouzel.tracker.alerts.machine import AlertNotice
-from ouzel.tracker.alerts.rules import Mail, Receiver, RunCommand, SecretPlace, Webhook, check_url
+from ouzel.tracker.alerts.rules import Mail, Receiver, RunCommand, SecretPlace, Webhook, check_webhook_url
 
 TIMEOUT_S = 10.0
 COMMAND_S = 60.0
@@ -54,7 +54,7 @@ def notice_fields(notice: AlertNotice) -> dict[str, Any]:
 
 def _post(notice: AlertNotice, name: str, webhook: Webhook) -> None:
     url = webhook.url.read() if isinstance(webhook.url, SecretPlace) else webhook.url
-    check_url(url, f"[receiver.{name}]")
+    check_webhook_url(url, f"[receiver.{name}]")
     body = json.dumps(notice_fields(notice)).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=TIMEOUT_S):

@@ -27,8 +27,8 @@ from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.process.kept_results import ResultKeeper
 from ouzel.runtime.process.saved_results import add_up_changes
 from ouzel.runtime.protocol.messages import Place
-from ouzel.runtime.simulator.history import Filled, fill, part_of
-from ouzel.runtime.tasks.partitions import History
+from ouzel.runtime.simulator.history import Filled, fill, upstream_part
+from ouzel.runtime.tasks.partitions import SourceHistory
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Filling:
     formers: Mapping[str, Former]
     filled: frozenset[str]
 
-    def find_history(self, store: CheckpointStore, epoch: Manifest) -> dict[str, History]:
+    def find_history(self, store: CheckpointStore, epoch: Manifest) -> dict[str, SourceHistory]:
         """Where the sources that are read again stand in an epoch, by component.
 
         Raises:
@@ -61,7 +61,9 @@ class Filling:
             former = self.formers[source.name].component
             headers = [store.read_header(files) for files in epoch.tasks if files.component == former]
             places = {name: Place(*place) for one in headers for name, place in one.places.items()}
-            found[source.name] = History(places, min(one.time_us for one in headers), _unpaced(_scan_of(source)))
+            found[source.name] = SourceHistory(
+                places, min(one.time_us for one in headers), _find_unpaced_options(_scan_of(source))
+            )
         return found
 
     def fill(self, store: CheckpointStore, epoch: Manifest, revision: int, results: Path | None) -> None:
@@ -72,7 +74,7 @@ class Filling:
             OSError: there is no room.
         """
         history = self.find_history(store, epoch)
-        part = part_of(self.new, self.filled)
+        part = upstream_part(self.new, self.filled)
         try:
             with in_user_code():
                 filled = fill(part, repack(part, self.packing), self.directory, history)
@@ -86,7 +88,7 @@ class Filling:
             self._write_results(results, number, filled)
         _write_epoch(store, epoch, number, revision, filled)
 
-    def _check_is_whole(self, history: Mapping[str, History], filled: Filled) -> None:
+    def _check_is_whole(self, history: Mapping[str, SourceHistory], filled: Filled) -> None:
         for source in sources_of(self.new, self.filled):
             scan, name = _scan_of(source), source.name
             former = _scan_of(self.old.component(self.formers[name].component))
@@ -116,7 +118,7 @@ class Filling:
 
 def sources_of(topology: Topology, filled: frozenset[str]) -> list[Component]:
     """The components that read the tables from which these are filled."""
-    return [one for one in part_of(topology, filled).components if scans_in(one.chain[:1])]
+    return [one for one in upstream_part(topology, filled).components if scans_in(one.chain[:1])]
 
 
 def check_history(topology: Topology, filled: frozenset[str]) -> None:
@@ -134,7 +136,7 @@ def check_history(topology: Topology, filled: frozenset[str]) -> None:
             )
 
 
-def describe_history(history: Mapping[str, History], topology: Topology) -> Iterator[str]:
+def describe_history(history: Mapping[str, SourceHistory], topology: Topology) -> Iterator[str]:
     """How much is read again, a line for each table."""
     for name, known in history.items():
         read = sum(place.read for place in known.places.values())
@@ -150,7 +152,7 @@ def _why_no_history(scan: Scan) -> str:
     return reads.history.refusal(options)
 
 
-def _unpaced(scan: Scan) -> dict[str, str]:
+def _find_unpaced_options(scan: Scan) -> dict[str, str]:
     """The options of a table under which it gives its history as fast as it can."""
     history, options = reads_of(scan.connector, scan.table).history, dict(scan.options)
     return options if history is None else history.options(options)

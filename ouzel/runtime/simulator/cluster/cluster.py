@@ -37,16 +37,21 @@ from ouzel.runtime.simulator.cluster.processes import (
     TaskProcess,
 )
 from ouzel.runtime.simulator.cluster.state_manager import StateTree
-from ouzel.runtime.simulator.cluster.updating import ClusterUpdate, Command, start_what_was_left, update_topology
+from ouzel.runtime.simulator.cluster.updating import (
+    ClusterUpdate,
+    SimulatedCommand,
+    start_what_was_left,
+    update_topology,
+)
 from ouzel.runtime.simulator.results import SimulatedResults
 from ouzel.runtime.simulator.world import WALL_ZERO_US
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 from ouzel.runtime.wire import wire_pb2
 
-Key = tuple[int, str]
+ProcessKey = tuple[int, str]
 """Container and name of a process."""
 
-LEADER: Key = (0, "leader")
+LEADER: ProcessKey = (0, "leader")
 """Whichever topology master leads."""
 
 _LOOK_AFTER_MS = 50.0
@@ -80,23 +85,23 @@ class Cluster:
         self.state, self.disk = StateTree(), EpochDisk()
         self.frames: list[pl.DataFrame] = []
         self.results = SimulatedResults(lambda _, frame: self.frames.append(frame))
-        self.alive: dict[Key, Process] = {}
-        self.hung: dict[Key, tuple[float, float]] = {}
+        self.alive: dict[ProcessKey, Process] = {}
+        self.hung: dict[ProcessKey, tuple[float, float]] = {}
         self.masters: dict[int, MasterProcess] = {}
         self.errors: list[BaseException] = []
         self.has_standby = topology.settings.topology_master_standby
         self._pids = 0
         self._journals: dict[Path, MemoryJournal] = {}
-        self._exits: list[Key] = []
+        self._exits: list[ProcessKey] = []
         self._later: deque[tuple[float, Callable[[], object]]] = deque()
         self._look_after_at, self._resumes_at_ms = 0.0, math.inf
         self._away_until_ms = {"state": 0.0, "disk": 0.0}
-        self._lags_until_ms: dict[Key, float] = {}
+        self._lags_until_ms: dict[ProcessKey, float] = {}
         self._tables = {container: Processes() for container in self.job.containers}
         self._executors: dict[int, ExecutorMachine] = {}
         self._ended: TopologyMaster | None = None
         self.updates: Sequence[ClusterUpdate] = ()
-        self.command: Command | None = None
+        self.command: SimulatedCommand | None = None
         self._is_down = False
         self._begin()
 
@@ -111,7 +116,7 @@ class Cluster:
         self._pids += 1
         return self._pids
 
-    def acts(self, key: Key) -> bool:
+    def acts(self, key: ProcessKey) -> bool:
         """Whether a process is there, and does not hang."""
         return key in self.alive and key not in self.hung
 
@@ -129,7 +134,7 @@ class Cluster:
             else None
         )
 
-    def find_leader(self, known: MasterProcess | None, asks: Key | None = None) -> MasterProcess | None:
+    def find_leader(self, known: MasterProcess | None, asks: ProcessKey | None = None) -> MasterProcess | None:
         """Who leads as the state manager says; who was known to, while that is away; who led before, if the server that is asked lags."""
         if self.state.is_away:
             return known if known is not None and known.is_alive else None
@@ -166,7 +171,7 @@ class Cluster:
 
     # What goes wrong
 
-    def kill(self, key: Key) -> bool:
+    def kill(self, key: ProcessKey) -> bool:
         """A process dies; `(container, "executor")` is that container's executor. False if it is not there."""
         container, name = key
         if name == "executor":
@@ -179,11 +184,11 @@ class Cluster:
         process.end()
         return True
 
-    def exit(self, key: Key, process: Process) -> None:
+    def exit(self, key: ProcessKey, process: Process) -> None:
         """A process ends by itself, a little later."""
         self.later(lambda: self.alive.get(key) is process and self.kill(key))
 
-    def hang(self, key: Key, for_ms: float) -> bool:
+    def hang(self, key: ProcessKey, for_ms: float) -> bool:
         """A process, or whoever leads, does nothing for so long, and shows no life. False if it is not there."""
         leader = self.find_leader(None) if key == LEADER else None
         key = key if leader is None else leader.key
@@ -192,7 +197,7 @@ class Cluster:
         self.hung.setdefault(key, (self.now_ms, self.now_ms + for_ms))
         return True
 
-    def mislead(self, key: Key, for_ms: float) -> None:
+    def mislead(self, key: ProcessKey, for_ms: float) -> None:
         """A process asks a server of the state manager that lags behind the others, for so long."""
         self._lags_until_ms[key] = self.now_ms + for_ms
 
@@ -223,7 +228,7 @@ class Cluster:
     def update(self, number: int, fails_after_ms: float | None = None) -> None:
         """A client has the topology go on as another one, of `updates`; if it `fails_after_ms`, some task of that cannot begin."""
         if self.command is None or self.command.has_ended:
-            self.command = Command(self, partial(update_topology, self.updates[number], fails_after_ms))
+            self.command = SimulatedCommand(self, partial(update_topology, self.updates[number], fails_after_ms))
 
     def kill_command(self) -> None:
         """The command that changes the topology dies; if it does not run then, somebody starts it later."""
@@ -289,12 +294,12 @@ class Cluster:
             self.command.go_on()
         elif self._is_down or (self._ended is not None and self._ended.status().state == Condition.STOPPED.value):
             self.end_processes(is_down=True)
-            self.command = Command(self, start_what_was_left)
+            self.command = SimulatedCommand(self, start_what_was_left)
 
     # How it goes on
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[ProcessKey]:
         """Of all processes that there are to be, executors among them."""
         return [
             (container, name) for container in self.job.containers for name in ("executor", *self._names_in(container))

@@ -8,7 +8,7 @@ from random import Random
 
 from ouzel.runtime.protocol.cluster.epochs import Phase
 from ouzel.runtime.protocol.cluster.updating import UpdateStep
-from ouzel.runtime.simulator.cluster.cluster import LEADER, Cluster, Key
+from ouzel.runtime.simulator.cluster.cluster import LEADER, Cluster, ProcessKey
 from ouzel.runtime.simulator.cluster.processes import StreamManagerProcess, TaskProcess
 
 
@@ -78,7 +78,7 @@ class ClusterFault:
     kind: FaultKind
     at_ms: float
     phase: Phase | None = None
-    key: Key = (0, "")
+    key: ProcessKey = (0, "")
     lasts_ms: float = 0.0
     most: int = 0
     step: UpdateStep | None = None

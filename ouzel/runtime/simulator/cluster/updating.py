@@ -61,7 +61,7 @@ class ClusterUpdate:
         )
 
 
-class Command:
+class SimulatedCommand:
     """A command that changes the topology, or starts it: one at a time.
 
     Args:
@@ -69,7 +69,7 @@ class Command:
         work: what it does; it is given the command, and calls its `sleep`, or uses connections of it, where it may lose its turn.
     """
 
-    def __init__(self, cluster: Cluster, work: Callable[[Command], object]) -> None:
+    def __init__(self, cluster: Cluster, work: Callable[[SimulatedCommand], object]) -> None:
         self.cluster = cluster
         self.state = StateConnection(cluster.state, self._turn)
         self.step: UpdateStep | None = None
@@ -107,7 +107,7 @@ class Command:
             self.sleep(self.cluster.random.choice([0.0, 20.0, 200.0]))
 
 
-def update_topology(update: ClusterUpdate, fails_after_ms: float | None, command: Command) -> None:
+def update_topology(update: ClusterUpdate, fails_after_ms: float | None, command: SimulatedCommand) -> None:
     """What `ouzel update` does; if it `fails_after_ms`, some task of the new revision cannot begin."""
     cluster, former = command.cluster, command.cluster.job
     following, machine = update.describe(former), UpdateMachine()
@@ -120,11 +120,11 @@ def update_topology(update: ClusterUpdate, fails_after_ms: float | None, command
     machine.on_stopped(condition, "" if is_kept else "no last epoch was kept")
     steps: dict[UpdateStep, Callable[[], object]] = {
         UpdateStep.REPLACE: partial(cluster.replace, following),
-        UpdateStep.START: partial(start_topology, command),
+        UpdateStep.START: partial(start_stopped_run, command),
         UpdateStep.AWAIT: partial(_await_tasks, fails_after_ms, command),
         UpdateStep.END: partial(cluster.end_processes, is_down=True),
         UpdateStep.RESTORE: partial(cluster.replace, former),
-        UpdateStep.START_FORMER: partial(start_topology, command),
+        UpdateStep.START_FORMER: partial(start_stopped_run, command),
     }
     while (step := machine.to_do) is not None:
         command.step = step
@@ -138,7 +138,7 @@ def update_topology(update: ClusterUpdate, fails_after_ms: float | None, command
     command.step = None
 
 
-def start_topology(command: Command) -> None:
+def start_stopped_run(command: SimulatedCommand) -> None:
     """What `ouzel start` does with a run that goes on.
 
     Raises:
@@ -155,16 +155,16 @@ def start_topology(command: Command) -> None:
     cluster.start()
 
 
-def start_what_was_left(command: Command) -> None:
+def start_what_was_left(command: SimulatedCommand) -> None:
     """Some time after a topology was left, somebody starts it; while that cannot be, again and again."""
     while True:
         command.sleep(_START_AFTER_MS)
         with suppress(OSError):
-            start_topology(command)
+            start_stopped_run(command)
             return
 
 
-def _stop(command: Command) -> wire_pb2.TopologyStatus:
+def _stop(command: SimulatedCommand) -> wire_pb2.TopologyStatus:
     """Have it stop, and wait for that. A topology master that cannot store it, and dies, takes it along: so it is asked again."""
     cluster, asks_at = command.cluster, 0.0
     while (status := cluster.said_at_end) is None:
@@ -174,7 +174,7 @@ def _stop(command: Command) -> wire_pb2.TopologyStatus:
     return status
 
 
-def _await_tasks(fails_after_ms: float | None, command: Command) -> None:
+def _await_tasks(fails_after_ms: float | None, command: SimulatedCommand) -> None:
     """Return when every task has begun, or all is over.
 
     Raises:
