@@ -27,7 +27,9 @@ SAID = {
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
-        "Spark's own streams (`--engine spark`) refuse": "spark/streaming/test_examples.py::test_what_streams_cannot_answer_is_refused",
+        "they refuse, when the query is planned": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name "
+        "law/test_structured.py::"
+        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
         "and streams of Spark refuse it": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "Spark's streams refuse when the query is planned": "law/test_structured.py::"
         "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
@@ -57,13 +59,13 @@ SAID = {
         "other than `fail` and offsets in WITH are refused": "spark/batch/test_kafka.py::test_what_sparks_own_source_cannot_do_is_refused",
         "one that is there already is refused": "spark/batch/test_cli.py::test_output_insert_and_offsets",
         "what `ouzel batch` cannot do": "spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
-        "What else cannot be run": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "So are DISTINCT calls of values without a set": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "refused: UNION ALL of rows and of an aggregate": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "refused: windows that are let out": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "What neither has is refused before Spark starts": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name "
+        "law/test_structured.py::"
+        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
     },
     "structured": {
         "What cannot be run is refused before Spark starts": "spark/streaming/test_limits.py::test_settings",
+        "**Refused** with the reason": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "another query, or this one changed, is refused": "spark/streaming/test_limits.py::test_a_checkpoint_is_of_one_query",
     },
     "connectors": {
