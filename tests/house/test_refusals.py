@@ -59,7 +59,8 @@ SAID = {
         "other than `fail` and offsets in WITH are refused": "spark/batch/test_kafka.py::test_what_sparks_own_source_cannot_do_is_refused",
         "one that is there already is refused": "spark/batch/test_cli.py::test_output_insert_and_offsets",
         "what `ouzel batch` cannot do": "spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
-        "What neither has is refused before Spark starts": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name "
+        "What neither has is refused before Spark starts": "spark/lowering/test_streaming.py::"
+        "test_what_spark_cannot_run_is_refused_by_name "
         "law/test_structured.py::"
         "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
     },

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,13 +75,15 @@ class Streams:
         os.utime(path, (1e9 + int(path.stem), 1e9 + int(path.stem)))  # the file stream goes by age
 
     def rows(self, table: str) -> pa.Table:
-        """What a batch reads of the table."""
+        """What a batch reads of the table, before anything is made of it."""
         if table == VALUES:
             return pa.table({"id": pa.array([0], pa.int64())})
-        job = load_text(f"{TABLES[table]}\nSELECT * FROM {table};", self.inputs, table)
-        scan = next(node for sink in job.program.sinks for node in walk(sink) if isinstance(node, Scan))
+        program = load_text(f"{TABLES[table]}\nSELECT * FROM {table};", self.inputs, table).program
+        (sink,) = program.sinks
+        (scan,) = (node for node in walk(sink) if isinstance(node, Scan))
         names = [*scan.columns.names]
-        answer: pa.Table = run_job(spark_job(job.program, self.inputs), self.spark).toArrow()
+        read = replace(program, sinks=(replace(sink, input=scan),))  # what is above it, the query has itself
+        answer: pa.Table = run_job(spark_job(read, self.inputs), self.spark).toArrow()
         answer = answer.select(names)
         return answer.cast(pa.schema([kind.with_nullable(True) for kind in answer.schema]))
 

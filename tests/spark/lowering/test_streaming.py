@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from ouzel.cli.main import app
 from ouzel.errors import NotSupported
 from ouzel.session import load_text
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
@@ -128,6 +130,23 @@ def test_what_spark_has_not_our_operators_do_and_the_query_says_why(text: str, w
     if why is not None:
         assert any(why in reason for reason in made.ours.values()), made.ours
         assert "in_state(" in made.text
+
+
+@pytest.mark.parametrize(
+    ("text", "operator", "why"),
+    [
+        (f"SELECT a.id, b.amount {TWICE.replace('JOIN', 'LEFT JOIN')};", "Join LEFT on kind", "has inner ones alone"),
+        ("SELECT SUM(amount) OVER (PARTITION BY kind ORDER BY ts) AS total FROM events;", "Over (PARTITION BY", "no windows over"),
+    ],
+)  # fmt: skip
+def test_explain_says_which_operators_are_ours_and_why(tmp_path: Path, text: str, operator: str, why: str) -> None:
+    (tmp_path / "asked.sql").write_text(TABLES + text)
+    done = CliRunner().invoke(app, ["explain", "--engine", "spark", str(tmp_path / "asked.sql")])
+    said = " ".join(done.output.split("# asked:")[0].split())
+    assert done.exit_code == 0
+    assert "in Spark's append mode" in said
+    assert operator in said
+    assert why in said
 
 
 @pytest.mark.parametrize(
