@@ -169,7 +169,7 @@ def test_what_a_filter_and_the_projection_above_it_need_is_computed_once() -> No
     ((_, out),) = both.process(pl.DataFrame(rows))
     assert out.columns == ["small", "size", "twice", "q", WEIGHT]
     assert out.rows() == [("été", 3, 6, 2, -1)]
-    assert [row.row for row in both.take_refused()] == ['{"word": "Yes", "a": 2, "b": 0, "$weight": 1}']
+    assert [row.row for row in both.take_refused()] == ['{"word": "Yes", "a": 2, "b": 0}']
     selection, projection = both.operators
     given = selection.process(pl.DataFrame(rows))
     assert given is not None

@@ -144,7 +144,7 @@ def test_only_what_is_asked_for() -> None:
     assert explained(program(word_count()), "WATERMARK") == explained(program(word_count()), "topology")
     with pytest.raises(
         QueryError,
-        match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING, STATE, BATCH or just EXPLAIN",
+        match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING, STATE, BATCH, STREAMING or just EXPLAIN",
     ):
         explained(program(word_count()), "cost")
 

@@ -32,6 +32,7 @@ LEAVES_NOTHING_OUT = {
     "its columns are those of its input": {"Filter", "Gather", "PartialTopN", "Sink", "Watermark"},
     "its columns are those of its inputs": {"AsofJoin", "IntervalJoin", "Join", "SideJoin", "Union"},
     "it compares rows, or shows them, whole": {"LateRows", "SetOperation"},
+    "it adds one column, which is asked for": {"GatherElements"},
     "its columns are few, and made together": {"AssignSession", "AssignWindow", "Unnest"},
     "it is made when columns have been left out": {"FinalAggregate", "PartialAggregate"},
     "a service answers with whole pairs": {"Served"},

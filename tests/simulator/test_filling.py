@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ouzel.errors import TopologyError
 from ouzel.planner.evolution import Evolution, StateFate, compare_topologies, filled_name
 from ouzel.planner.packing import repack
 from ouzel.planner.topology import Task
@@ -36,8 +37,6 @@ from tests.simulator.test_evolution import (
 CASES = {
     **EMPTIED,
     "windows in place of a count": Case(COUNT, f"SELECT window_end AS e, MAX(n) AS top, SUM(n) AS total {EVENTS}", "3"),
-    "a join in place of windows": Case(WINDOWS, JOIN),
-    "an interval join in place of a join": Case(JOIN, INTERVAL),
     "sessions in place of the last of each": Case(TOP, SESSIONS, "1"),
 }
 
@@ -85,3 +84,16 @@ def test_what_is_filled_answers_as_the_new_query_does_of_all(name: str, seed: in
         kill_stateful_task(world)
     found = [frame for number, frame in ran(world).frames.items() if number not in answered]
     assert rows(after, [*answers, *found]).equals(answer_of(after, seed)), f"seed={seed}: {world.happened}"
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        (Case(WINDOWS, JOIN), "table 'tocks', which it reads, has none"),
+        (Case(JOIN, INTERVAL), "drops rows that are late, of several tables"),
+    ],
+)
+def test_what_cannot_be_filled_is_refused_before_anything_stops(case: Case, why: str) -> None:
+    before, after, _ = begin(case, 0)
+    with pytest.raises(TopologyError, match=why):
+        compare_topologies(before.topology, after.topology, fills=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ouzel.runtime.process.epoch_keeper import EpochKeeper
-from ouzel.runtime.protocol.cluster.epochs import Generation, Phase
+from ouzel.runtime.protocol.cluster.epochs import EpochsMachine, Phase
 from ouzel.runtime.simulator.cluster.faults import ClusterFault, FaultKind
 from tests.simulator.clusters.questions import plan_of, run_seed, shape_of
 
@@ -21,18 +22,17 @@ def deaths_of(seed: int) -> list[ClusterFault]:
     return [ClusterFault(FaultKind.KILL, 1_150.0 + 80 * number, key=key) for number, key in enumerate(keys)]
 
 
-_take_over = EpochKeeper.take_over
-
-
 @pytest.mark.parametrize("before", [(1 << 15) - 2, (1 << 31) - 2, (1 << 32) - 2, (1 << 53) - 2, (1 << 62) - 2])
 def test_epochs_go_on_over_every_width_of_a_number(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At 32,767 a producer's epoch wraps, and at 2 to the 53rd a float: FLINK-40689."""
 
-    def take_over(keeper: EpochKeeper) -> tuple[Generation, int]:
-        generation, kept = _take_over(keeper)
-        return generation, max(kept, before)
+    begin = EpochsMachine.__init__
 
-    monkeypatch.setattr(EpochKeeper, "take_over", take_over)
+    def begin_late(machine: EpochsMachine, *given: Any, **named: Any) -> None:
+        begin(machine, *given, **named)
+        machine._newest = max(machine._newest, before)
+
+    monkeypatch.setattr(EpochsMachine, "__init__", begin_late)
     run = run_seed(CHANGES, deaths_of(CHANGES))
     assert run.epoch > before + 2, "there were no epochs beyond the edge"
     assert run.generation > 0, "nobody went back to one of them"
