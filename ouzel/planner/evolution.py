@@ -223,8 +223,8 @@ class _Comparison:
                 )
         if any(node.drops_late for node in walk(whole(operator.node))) and len(self.new.sources_before(name)) > 1:
             raise TopologyError(
-                f"{name} is to be filled from history, and drops rows that are late, of several tables: how their rows came beside each other "
-                "is not kept; leave out --bootstrap, or submit the new query under another name"
+                f"{name} is to be filled from history, and drops rows that are late, of several tables: how their rows came beside each "
+                "other is not kept; leave out --bootstrap, or submit the new query under another name"
             )
         if asked := sorted({table for node in walk(whole(operator.node)) for table in node.asks_tables}):
             raise TopologyError(

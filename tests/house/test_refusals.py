@@ -38,7 +38,8 @@ SAID = {
         "a table that never ends, or is the result of an aggregate, is refused": "refused/hint_broadcast refused/hint_broadcast_of_a_query",
     },
     "windows": {
-        "without `LIMIT` is not supported there": "planner/test_endless.py::test_an_order_of_what_never_ends_is_refused_before_anything_starts",
+        "without `LIMIT` is not supported there": "planner/"
+        "test_endless.py::test_an_order_of_what_never_ends_is_refused_before_anything_starts",
         "Which rules each kind of query takes; the others": "law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
         "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions "
         "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
