@@ -20,7 +20,9 @@ COOKBOOK = examples("cookbook.md")
 OTHERS = [example for page in ("time-zones.md", "late-data.md", "dirty-files.md") for example in examples(page)]
 WITH_PROGRAM = [example for example in COOKBOOK if example.program]
 ORACLE = dict(
-    re.findall(r"^-- question: (.+)\n((?:.*\n)*?.*;)$", (Path(__file__).parent / "cookbook.duckdb").read_text(), re.M)
+    re.findall(
+        r"^-- question: (.+)\n((?:.*\n)*?.*;)$", (Path(__file__).parent / "cookbook" / "duckdb.sql").read_text(), re.M
+    )
 )
 """What DuckDB is asked, by question; `same;` is the query of the page."""
 
