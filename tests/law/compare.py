@@ -24,19 +24,20 @@ def plain_fold(frames: Iterable[pl.DataFrame], columns: list[str]) -> pl.DataFra
         AssertionError: a row was taken back that is not there.
     """
     counts: Counter[str] = Counter()
-    rows: dict[str, tuple[Any, ...]] = {}
-    schema: dict[str, Any] = dict.fromkeys(columns, pl.Null)
+    places: dict[str, int] = {}
+    tables: list[pl.DataFrame] = [pl.DataFrame(schema=dict.fromkeys(columns, pl.Null))]
     for frame in frames:
         weights = frame[WEIGHT].to_list() if WEIGHT in frame.columns else [1] * frame.height
         values = frame[[name for name in frame.columns if name != WEIGHT]]
-        schema = dict(values.schema)
-        for row, weight in zip(values.iter_rows(), weights, strict=True):
+        before = sum(table.height for table in tables)
+        tables = [*filter(len, tables), values]
+        for place, (row, weight) in enumerate(zip(values.iter_rows(), weights, strict=True), before):
             key = repr(row)
             counts[key] += weight
-            rows[key] = row
+            places[key] = place
     negative = [key for key, count in counts.items() if count < 0]
     assert not negative, f"rows taken back that were never there: {negative[:ROWS_SHOWN]}"
-    return pl.DataFrame([rows[key] for key, count in counts.items() for _ in range(count)], schema=schema, orient="row")
+    return pl.concat(tables)[[places[key] for key, count in counts.items() for _ in range(count)]]
 
 
 def difference(expected: pl.DataFrame, actual: pl.DataFrame) -> str:
