@@ -49,7 +49,7 @@ from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
-from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
+from ouzel.compiler.plan.rowwise import Filter, Project, ReadsElements, Unnest
 from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
@@ -111,6 +111,7 @@ __all__ = [
     "Program",
     "Project",
     "PythonStep",
+    "ReadsElements",
     "Reconcile",
     "RowTime",
     "RowWise",

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Names, RowWise, identity_origins
+from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.identity import meaning
-from ouzel.compiler.types import ArrayType, DataType, Field, Schema
+from ouzel.compiler.plan.rowwise import ReadsElements
+from ouzel.compiler.types import ArrayType, Field, Schema
 
 
 @dataclass(frozen=True)
-class GatherElements(RowWise):
+class GatherElements(ReadsElements):
     """`SELECT item FROM UNNEST(array) AS u (names) WHERE condition` of each row, as an array in one more column, `name`.
 
     The array is empty, and never NULL, where no element meets the condition, or there is none. A row fails where one of its elements does.
     """
 
-    array: Expression
-    names: tuple[tuple[str, DataType], ...]
     condition: Expression | None
     item: Expression
     name: str
@@ -28,24 +26,11 @@ class GatherElements(RowWise):
     def schema(self) -> Schema:
         return Schema((*self.input.schema, Field(self.name, ArrayType(self.item.type))))
 
-    @property
-    def origins(self) -> Mapping[str, tuple[int, str]]:
-        return identity_origins(self)
-
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         of_elements = columns_of(self.item) | (columns_of(self.condition) if self.condition else frozenset())
         return (((wanted - {self.name}) | columns_of(self.array) | of_elements) - dict(self.names).keys(),)
 
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        return (predicate,) if columns_of(predicate) <= self.origins.keys() else None
-
     is_one_to_one = True
-    waits = (False,)
-    calls_python = False
-
-    @property
-    def time_column(self) -> str | None:
-        return self.input.time_column
 
     @property
     def unique_keys(self) -> frozenset[Names]:
@@ -58,8 +43,7 @@ class GatherElements(RowWise):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        own = {name: f"element {place}" for place, (name, _) in enumerate(self.names)}
-        known = {**self.input.column_ids, **own}
+        known = {**self.input.column_ids, **self.own_ids()}
         kept = None if self.condition is None else meaning(self.condition, known)
         return (self.input.meaning(self.array), kept, meaning(self.item, known))
 

@@ -101,31 +101,15 @@ class Filter(SameColumns, RowWise):
 
 
 @dataclass(frozen=True)
-class Unnest(RowWise):
-    """CROSS JOIN UNNEST: one output row for each element of `array`, appended to the input's columns.
-
-    `names` are the new columns: one, or one a field for an array of ROW, or key and value for a MAP. With `ordinality` the last of them
-    counts from 1 (BIGINT). With `outer` an empty or NULL array gives one row of NULLs, and with a `condition`, over the input's columns
-    and the new ones, an array none of whose elements meets it; the others' elements that do not are left out.
-    """
+class ReadsElements(RowWise):
+    """A node that looks at the elements of one array, or map, of each row; within it they are called `names`."""
 
     array: Expression
     names: tuple[tuple[str, DataType], ...]
-    ordinality: bool = False
-    outer: bool = False
-    condition: Expression | None = None
-
-    @property
-    def schema(self) -> Schema:
-        return Schema((*self.input.schema, *(Field(name, kind) for name, kind in self.names)))
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
         return identity_origins(self)
-
-    def needs(self, wanted: Names) -> tuple[Names, ...]:
-        read = columns_of(self.array) | (columns_of(self.condition) if self.condition else frozenset())
-        return ((wanted | read) - dict(self.names).keys(),)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,) if columns_of(predicate) <= self.origins.keys() else None
@@ -136,6 +120,32 @@ class Unnest(RowWise):
     @property
     def time_column(self) -> str | None:
         return self.input.time_column
+
+    def own_ids(self) -> dict[str, str]:
+        """What identifies each element's column, whatever its name."""
+        return {name: f"element {place}" for place, (name, _) in enumerate(self.names)}
+
+
+@dataclass(frozen=True)
+class Unnest(ReadsElements):
+    """CROSS JOIN UNNEST: one output row for each element of `array`, appended to the input's columns.
+
+    `names` are the new columns: one, or one a field for an array of ROW, or key and value for a MAP. With `ordinality` the last of them
+    counts from 1 (BIGINT). With `outer` an empty or NULL array gives one row of NULLs, and with a `condition`, over the input's columns
+    and the new ones, an array none of whose elements meets it; the others' elements that do not are left out.
+    """
+
+    ordinality: bool = False
+    outer: bool = False
+    condition: Expression | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return Schema((*self.input.schema, *(Field(name, kind) for name, kind in self.names)))
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        read = columns_of(self.array) | (columns_of(self.condition) if self.condition else frozenset())
+        return ((wanted | read) - dict(self.names).keys(),)
 
     @property
     def unique_keys(self) -> frozenset[Names]:
@@ -151,8 +161,7 @@ class Unnest(RowWise):
     def identity(self) -> tuple[object, ...]:
         if self.condition is None:
             return (self.input.meaning(self.array), self.ordinality, self.outer)
-        own = {name: f"element {place}" for place, (name, _) in enumerate(self.names)}
-        kept = meaning(self.condition, {**self.input.column_ids, **own})
+        kept = meaning(self.condition, {**self.input.column_ids, **self.own_ids()})
         return (self.input.meaning(self.array), self.ordinality, self.outer, kept)
 
     def definition(self, column: str) -> tuple[object, ...]:

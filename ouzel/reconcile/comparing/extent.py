@@ -10,14 +10,13 @@ from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
     Filter,
-    GatherElements,
     Join,
     Node,
     Project,
+    ReadsElements,
     Scan,
     Sink,
     Union,
-    Unnest,
     Watermark,
     walk,
 )
@@ -98,9 +97,8 @@ def _(node: Filter | Watermark, name: str) -> Extent | None:
     return _of(node.input, name)
 
 
-@_trace.register(Unnest)
-@_trace.register(GatherElements)
-def _(node: Unnest | GatherElements, name: str) -> Extent | None:
+@_trace.register
+def _(node: ReadsElements, name: str) -> Extent | None:
     return _of(node.input, name) if name in node.input.schema else Extent(name)
 
 

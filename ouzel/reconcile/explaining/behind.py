@@ -18,14 +18,13 @@ from ouzel.compiler.plan import (
     AssignSession,
     AssignWindow,
     Filter,
-    GatherElements,
     IntervalJoin,
     Node,
     Over,
     Project,
+    ReadsElements,
     Scan,
     Union,
-    Unnest,
     Watermark,
 )
 from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Names, Unary
@@ -154,7 +153,7 @@ def with_watermark(node: Node, shuffled: bool) -> Node | None:
         case Project():
             below = with_watermark(node.input, shuffled)
             return below and replace(node, input=below, items=(*node.items, *_extra(below)))
-        case Filter() | AssignWindow() | Unnest() | GatherElements():
+        case Filter() | AssignWindow() | ReadsElements():
             below = with_watermark(node.input, shuffled)
             return below and replace(node, input=below)
         case Union():
