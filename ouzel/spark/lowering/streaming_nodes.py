@@ -47,6 +47,7 @@ from ouzel.compiler.plan import (
     identity_origins,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
+from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
@@ -54,7 +55,7 @@ from ouzel.spark.lowering.state_nodes import Given, InState, lower_in_state
 from ouzel.spark.lowering.tables import call_reader, lower_scan, refuse_changelog
 from ouzel.spark.lowering.text import call, quote, with_columns
 
-END, TIME, BRANCH = "$end", "$time", "$branch"
+END, BRANCH = "$end", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
 
 NEVER_PASSED = "F.timestamp_seconds(F.lit(1_000_000_000_000))"
@@ -300,14 +301,15 @@ def _refuse_unreadable(scan: Scan) -> None:
 
 @STREAMING.add(EventTime)
 def _event_time(node: EventTime, names: FrameNames) -> list[str]:
-    time, end = f"F.col({quote(TIME)})", f"F.col({quote(END)})"
+    moved = fresh("$time", node.input.schema.names)  # the plan's own may be called so
+    time, end = f"F.col({quote(moved)})", f"F.col({quote(END)})"
     value = f'{parenthesize(to_spark(node.expression))}.cast("timestamp")'
     return [
-        f".withColumn({quote(TIME)}, F.when({end}, {NEVER_PASSED}).otherwise({value}))",
-        f'.withWatermark({quote(f"`{TIME}`")}, "0 seconds")',
+        f".withColumn({quote(moved)}, F.when({end}, {NEVER_PASSED}).otherwise({value}))",
+        f'.withWatermark({quote(f"`{moved}`")}, "0 seconds")',
         "# The end mark goes. Spark moves no filter below this one, so that every row moves time.",
         f".where((~{end} | ({time} < {NEVER_PASSED})) & (F.spark_partition_id() >= 0))",
-        f".drop({quote(TIME)}, {quote(END)})",
+        f".drop({quote(moved)}, {quote(END)})",
     ]
 
 
