@@ -12,7 +12,6 @@ import json
 from dataclasses import asdict, dataclass
 from typing import BinaryIO
 
-import polars as pl
 import pyarrow as pa
 import xxhash
 
@@ -22,6 +21,7 @@ from ouzel.runtime.checkpoints.objects import FreshObject, ObjectStore
 from ouzel.runtime.checkpoints.sealed import unreadable_file
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot
+from ouzel.runtime.state.streams import read_stream, write_stream
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 TASK_FILE_VERSION = 1
@@ -85,9 +85,7 @@ def write_task_file(file: FreshObject, topology: str, epoch: int, snapshot: Task
     sink = pa.PythonFile(file, mode="w")
     for state in snapshot.states:
         for part in state.parts.values():
-            table = part.to_arrow(compat_level=pl.CompatLevel.oldest())
-            with pa.ipc.new_stream(sink, table.schema) as writer:
-                writer.write_table(table)
+            write_stream(sink, part)
     digest = file.digest
     file.write(digest)
     return digest.hex()
@@ -191,16 +189,10 @@ def _snapshot(header: TaskHeader, streams: memoryview) -> TaskSnapshot:
             one.seed,
             one.number,
             one.whole,
-            {name: _read_part(source) for name in one.parts},
+            {name: read_stream(source) for name in one.parts},
             one.hash_version,
         )
         for one in header.operators
     )
     places = {partition: Place(*place) for partition, place in header.places.items()}
     return TaskSnapshot(header.component, header.index, states, places, header.time_us, header.counts)
-
-
-def _read_part(source: pa.BufferReader) -> pl.DataFrame:
-    part = pl.from_arrow(pa.ipc.open_stream(source).read_all())
-    assert isinstance(part, pl.DataFrame)
-    return part

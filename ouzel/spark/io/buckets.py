@@ -27,6 +27,7 @@ from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.protocol.groupings import RowPositions, key_tasks, split_frame
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
+from ouzel.runtime.state.streams import read_stream, write_stream
 from ouzel.spark.io.arrow import arrow_schema, record_batches
 
 BUCKETS = 64
@@ -62,12 +63,14 @@ def deal_rows(frame: pl.DataFrame, node: Node, port: int) -> Iterator[tuple[int,
 
 def pack_rows(frame: pl.DataFrame) -> bytes:
     """The rows as an Arrow IPC stream."""
-    return _stream(frame)
+    sink = pa.BufferOutputStream()
+    write_stream(sink, frame)
+    return bytes(sink.getvalue())
 
 
 def unpack_rows(packed: bytes) -> pl.DataFrame:
     """The rows that `pack_rows` packed."""
-    return _frame(pa.BufferReader(packed))
+    return read_stream(pa.BufferReader(packed))
 
 
 def weighted_schema(node: Node) -> Schema:
@@ -155,11 +158,6 @@ class Bucket:
         """All that the operator keeps."""
         return b"" if self._operator.state is None else write_snapshot(self._operator.state.snapshot())
 
-    @property
-    def late(self) -> int:
-        """Rows dropped as late by this object."""
-        return self._operator.counters.late
-
 
 def write_snapshot(snapshot: Snapshot) -> bytes:
     """A whole snapshot as bytes: a line of JSON, then an Arrow IPC stream for each part in the line's order."""
@@ -167,25 +165,12 @@ def write_snapshot(snapshot: Snapshot) -> bytes:
         "operator": snapshot.operator, "seed": snapshot.seed, "number": snapshot.number,
         "hash_version": snapshot.hash_version, "parts": list(snapshot.parts),
     }  # fmt: skip
-    return b"".join([json.dumps(header).encode(), b"\n", *map(_stream, snapshot.parts.values())])
+    return b"".join([json.dumps(header).encode(), b"\n", *map(pack_rows, snapshot.parts.values())])
 
 
 def read_snapshot(kept: bytes) -> Snapshot:
     """The snapshot that `write_snapshot` wrote."""
     line, _, streams = bytes(kept).partition(b"\n")
     header, source = json.loads(line), pa.BufferReader(streams)
-    parts = {name: _frame(source) for name in header.pop("parts")}
+    parts = {name: read_stream(source) for name in header.pop("parts")}
     return Snapshot(**header, groups=KeyGroups(), whole=True, parts=parts)
-
-
-def _stream(frame: pl.DataFrame) -> bytes:
-    table, sink = frame.to_arrow(compat_level=pl.CompatLevel.oldest()), pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def _frame(source: pa.BufferReader) -> pl.DataFrame:
-    frame = pl.from_arrow(pa.ipc.open_stream(source).read_all())
-    assert isinstance(frame, pl.DataFrame)
-    return frame

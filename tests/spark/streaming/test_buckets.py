@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from ouzel.compiler.plan import WEIGHT, Node
+from ouzel.errors import OuzelError
 from ouzel.session import load_text
 from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
 from ouzel.spark.lowering.streaming import streaming_queries
@@ -88,3 +91,12 @@ def test_what_is_packed_comes_back_as_it_was() -> None:
         {"n": [LARGE, None], "t": [["ü", None], None], "d": pl.Series(["1.50", None]).cast(pl.Decimal(38, 2))}
     )
     assert unpack_rows(pack_rows(frame)).equals(frame)
+
+
+def test_a_row_that_cannot_be_computed_fails_the_call_and_says_which() -> None:
+    node, lag_us = operator_of(
+        "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY v ROWS UNBOUNDED PRECEDING) AS s FROM events EMIT CHANGES"
+    )
+    rows = rows_of(node, [("a", 2**63 - 1, datetime(2026, 1, 1)), ("a", 2**63 - 1, datetime(2026, 1, 1))])
+    with pytest.raises(OuzelError, match=r"leaves BIGINT.*9223372036854775807"):
+        Bucket(node, lag_us, None).handle([(0, pack_rows(rows))], 0)
