@@ -23,9 +23,15 @@ def time_text(time_us: int | None) -> str:
 
 def behind_text(time_us: int | None, now_s: float) -> str:
     """How far a time in microseconds since 1970 is behind the wall clock."""
+    seconds = behind_s(time_us, now_s)
+    return NOTHING if seconds is None else duration_text(seconds)
+
+
+def behind_s(time_us: int | None, now_s: float) -> float | None:
+    """The same in seconds; None of no time, of the beginning and of the end of time."""
     if time_us is None or not BEGINNING_OF_TIME < time_us < END_OF_TIME:
-        return NOTHING
-    return duration_text(max(0.0, now_s - time_us / 1e6))
+        return None
+    return max(0.0, now_s - time_us / 1e6)
 
 
 def duration_text(seconds: float) -> str:

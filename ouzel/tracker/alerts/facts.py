@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.tracker import words
 from ouzel.tracker.alerts.conditions import TopologyFacts
 from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.metrics.history import History
-from ouzel.tracker.pages.views import rates
-from ouzel.tracker.topologies.epochs import list_epochs
+from ouzel.tracker.metrics.rates import rates
+from ouzel.tracker.topologies.epochs import epoch_age_s, list_epochs
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher, Unreadable
 
@@ -28,22 +28,14 @@ def facts_of(watcher: TopologyWatcher, one: TopologySnapshot, now_s: float) -> T
     if not one.is_alive:
         return TopologyFacts(one.condition.value)
     history, epochs = watcher.history(one), list_epochs(watcher.registry, one)
-    last_us = max(one.record.since_us, epochs[0].made_us if epochs else 0)
     has_epochs = one.job.topology.settings.has_epochs
     return TopologyFacts(
         one.condition.value,
-        behind_s=_behind(one, now_s),
-        epoch_age_s=max(0.0, now_s - last_us / 1e6) if has_epochs else None,
+        behind_s=words.behind_s(one.status.watermark_us if one.status else None, now_s),
+        epoch_age_s=epoch_age_s(one, epochs, now_s) if has_epochs else None,
         figures=_figures(one, history, now_s),
         verdicts=frozenset(each.kind for each in check_health(one, history, epochs, now_s)),
     )
-
-
-def _behind(one: TopologySnapshot, now_s: float) -> float | None:
-    time_us = one.status.watermark_us if one.status else None
-    if time_us is None or not BEGINNING_OF_TIME < time_us < END_OF_TIME:
-        return None
-    return max(0.0, now_s - time_us / 1e6)
 
 
 def _figures(one: TopologySnapshot, history: History, now_s: float) -> dict[str, float]:

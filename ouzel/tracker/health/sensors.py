@@ -11,7 +11,7 @@ from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STRE
 from ouzel.tracker.health.readings import ComponentReading, Readings, TaskReading, Trend, find_trend
 from ouzel.tracker.metrics.grids import Grid, GridValues
 from ouzel.tracker.metrics.history import EXECUTE_COUNT, History
-from ouzel.tracker.topologies.epochs import EpochSummary
+from ouzel.tracker.topologies.epochs import EpochSummary, epoch_age_s
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 SPAN_S, TREND_S, LONG_S, MEMORY_S = 180, 600, 1_800, 3_600
@@ -42,7 +42,6 @@ class _Sensors:
     def read(self, epochs: Sequence[EpochSummary]) -> Readings:
         """All of them."""
         snapshot, settings = self._snapshot, self._snapshot.job.topology.settings
-        since_us = max(snapshot.record.since_us, epochs[0].made_us if epochs else 0)
         return Readings(
             topology=snapshot.name,
             components=tuple(self._component(part) for part in snapshot.job.topology.components),
@@ -52,7 +51,7 @@ class _Sensors:
             slow_links=dict(self._slow_links()),
             state=dict(epochs[0].state) if epochs else {},
             epoch_interval_s=max(0, settings.checkpoint_interval_ms) / 1e3,
-            epoch_age_s=max(0.0, self._now_s - since_us / 1e6),
+            epoch_age_s=epoch_age_s(snapshot, epochs, self._now_s),
             silence_s=snapshot.silence_s,
         )
 

@@ -13,7 +13,7 @@ from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STRE
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.run import Status
 from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_COUNT, History
-from ouzel.tracker.pages.views import EMIT_COUNT
+from ouzel.tracker.metrics.rates import EMIT_COUNT
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 CAPACITY_S = 60

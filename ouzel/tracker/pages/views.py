@@ -10,6 +10,7 @@ from ouzel.runtime.run import Status
 from ouzel.tracker import words
 from ouzel.tracker.health.detectors import SILENT_S
 from ouzel.tracker.metrics.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_COUNT, History, InstanceKey
+from ouzel.tracker.metrics.rates import EMIT_COUNT, RATE_S, rates
 from ouzel.tracker.metrics.series import sum_of
 from ouzel.tracker.pages.drawing import Drawing, colours_of, draw_components
 from ouzel.tracker.topologies.epochs import EpochSummary
@@ -17,14 +18,11 @@ from ouzel.tracker.topologies.happened import exceptions
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import Unreadable
 
-RATE_S = 70
-"""Rates are those of so many seconds: a sample comes every minute at least."""
-
 SPANS = {"3 min": 180, "10 min": 600, "1 h": 3_600, "3 h": 10_800}
 CAPACITY_LIMITS = (0.5, 0.9)
 """From these shares of a core on, a task counts as busy, and as full."""
 
-EMIT_COUNT, LATE, BAD, FAIL = (f"__{name}-count/default" for name in ("emit", "late", "bad", "fail"))
+LATE, BAD, FAIL = (f"__{name}-count/default" for name in ("late", "bad", "fail"))
 
 
 @dataclass(frozen=True)
@@ -84,15 +82,6 @@ def topology_row(one: TopologySnapshot | Unreadable, history: History | None, ep
         problem=one.record.reason,
         order=order,
     )
-
-
-def rates(snapshot: TopologySnapshot, history: History, now_s: float) -> tuple[float | None, float | None]:
-    """Rows a second that its sources read, and that its sinks write."""
-    since_s, place = int(now_s) - RATE_S, snapshot.job.placement
-    tasks = {task.id: task.component for task in snapshot.job.topology.tasks()}
-    read = [history.rate((tasks[task], task), EXECUTE_COUNT, since_s) for task in sorted(place.spouts())]
-    written = [history.rate((tasks[task], task), EMIT_COUNT, since_s) for task in sorted(place.sinks())]
-    return sum_of(read), sum_of(written)
 
 
 @dataclass(frozen=True)

@@ -55,3 +55,9 @@ def summarize_epoch(manifest: Manifest) -> EpochSummary:
 def epoch_text(epochs: Sequence[EpochSummary]) -> str:
     """The number of the newest complete epoch, and when that was made."""
     return f"{epochs[0].number}, {words.time_text(epochs[0].made_us)}" if epochs else words.NOTHING
+
+
+def epoch_age_s(snapshot: TopologySnapshot, epochs: Sequence[EpochSummary], now_s: float) -> float:
+    """Seconds since the newest complete epoch, or since the start if there is none after it."""
+    since_us = max(snapshot.record.since_us, epochs[0].made_us if epochs else 0)
+    return max(0.0, now_s - since_us / 1e6)
