@@ -133,12 +133,7 @@ class _Plan:
 
     def sources_before(self, component: str) -> set[str]:
         """The components that read tables whose rows come to this one."""
-        found, todo = set[str](), [component]
-        while todo:
-            name = todo.pop()
-            todo += [link.component for link in self.topology.component(name).inputs]
-            found |= {name} & self.sources.keys()
-        return found
+        return {component, *self.topology.upstream(component)} & self.sources.keys()
 
     @property
     def sinks(self) -> list[tuple[Component, Sink]]:

@@ -143,6 +143,15 @@ class Topology:
         pairs = [(component.name, index) for component in self.components for index in range(component.parallelism)]
         return tuple(Task(number, name, index) for number, (name, index) in enumerate(pairs, 1))
 
+    def upstream(self, *components: str) -> set[str]:
+        """All components whose rows come to these, directly or through others."""
+        found, todo = set[str](), list(components)
+        while todo:
+            writers = {link.component for link in self.component(todo.pop()).inputs} - found
+            found |= writers
+            todo += writers
+        return found
+
     def readers_of(self, component: str) -> tuple[Component, ...]:
         """Who reads any stream of the component."""
         return tuple(reader for reader in self.components if any(link.component == component for link in reader.inputs))

@@ -44,11 +44,7 @@ class Filled:
 
 def upstream_part(topology: Topology, components: frozenset[str]) -> Topology:
     """These components, and all that rows come to them through."""
-    wanted, todo = set[str](), list(components)
-    while todo:
-        if (name := todo.pop()) not in wanted:
-            wanted.add(name)
-            todo += [link.component for link in topology.component(name).inputs]
+    wanted = components | topology.upstream(*components)
     settings = replace(topology.settings, delivery=Delivery.AT_LEAST_ONCE)
     return replace(
         topology, components=tuple(one for one in topology.components if one.name in wanted), settings=settings

@@ -69,12 +69,7 @@ def _copy(component: Component) -> object:
 def _links(context: TaskContext, task: Task, component: Component) -> Links:
     topology = context.topology
     writers = {link.component for link in component.inputs}
-    upstream, todo = set(writers), list(writers)
-    while todo:
-        for link in topology.component(todo.pop()).inputs:
-            if link.component not in upstream:
-                upstream.add(link.component)
-                todo.append(link.component)
+    upstream = topology.upstream(component.name)
     tasks, numbers = topology.tasks(), stream_numbers(topology)
     spouts, sinks = _feedback(topology, component, upstream)
     return Links(

@@ -37,7 +37,7 @@ class Filling:
 
     Attributes:
         old, new: the topologies.
-        packing: of the new one.
+        packing: of the present one.
         directory: where relative paths of tables start.
         formers: by component of the new one, what it goes on from.
         filled: the components that are filled.
@@ -92,9 +92,8 @@ class Filling:
         for source in sources_of(self.new, self.filled):
             scan, name = _scan_of(source), source.name
             former = _scan_of(self.old.component(self.formers[name].component))
-            counts = str(scan.predicate) == str(
-                former.predicate
-            )  # else a source may have given other ones of its records
+            # With another predicate a source may have given other ones of its records.
+            counts = str(scan.predicate) == str(former.predicate)
             for partition, place in history[name].places.items():
                 found = filled.places.get(name, {}).get(partition, Place(0, 0))
                 is_same = found.read == place.read if counts else found.offset >= place.offset

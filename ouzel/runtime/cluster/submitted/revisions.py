@@ -1,13 +1,18 @@
-"""The first start of a revision of a topology: it goes on from the newest epoch, whatever tasks have noted since.
+"""Revisions of a topology: how the next one is described, and its first start, which goes on from the newest epoch, whatever tasks noted.
 
 Whoever starts it may die at any point: then the next start does all of it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ouzel.errors import StateError
+from ouzel.planner.former import Former
+from ouzel.planner.packing import repack
+from ouzel.planner.topology import Topology
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.process.epochs import read_generation, write_generation
 from ouzel.runtime.process.job import RunDescription
@@ -15,6 +20,24 @@ from ouzel.runtime.protocol.cluster.epochs import Generation
 
 if TYPE_CHECKING:
     from ouzel.runtime.checkpoints.store import CheckpointStore
+
+
+def describe_revision(
+    former: RunDescription, topology: Topology, formers: Mapping[str, Former], revision: int
+) -> RunDescription:
+    """The run with this topology, of this revision; by component `formers` says what it goes on from.
+
+    They name components of the epochs of the revision before. Where none has another name, epochs stay readable as they were.
+    """
+    plain = not (formers or former.formers)
+    return replace(
+        former,
+        topology=topology,
+        packing=repack(topology, former.packing),
+        revision=revision,
+        formers=tuple(formers.items()),
+        formers_from=former.formers_from if plain else revision - 1,
+    )
 
 
 def has_begun(state: StateManager, job: RunDescription) -> bool:

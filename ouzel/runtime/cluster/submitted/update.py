@@ -16,7 +16,6 @@ from pathlib import Path
 from ouzel.errors import OuzelError, StateError, SubmissionError, TopologyError
 from ouzel.planner.epochs import check_epochs
 from ouzel.planner.former import Former
-from ouzel.planner.packing import repack
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.refused import check_nodes
 from ouzel.planner.rescaling import check_keeps_epochs
@@ -28,6 +27,7 @@ from ouzel.runtime.cluster.submitted.filling import Filling
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_variables, start_again
 from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.cluster.submitted.revisions import describe_revision
 from ouzel.runtime.cluster.submitted.verbs import check_last_epoch, end_processes, stop_processes
 from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.protocol.cluster.submitted import Condition, RefuseCommand, Submitted, Verb, find_missing_secrets
@@ -113,9 +113,8 @@ def replace_topology(registry: Registry, present: Present, following: Next) -> S
             )
         update = _Update(registry, record, folder, job)
         if following.filled:
-            packing, formers = repack(following.topology, job.packing), following.formers
             update.filling = Filling(
-                present.topology, following.topology, packing, job.directory, formers, following.filled
+                present.topology, following.topology, job.packing, job.directory, following.formers, following.filled
             )
         update.prepare(following)
         return update.carry_out()
@@ -145,21 +144,14 @@ class _Update:
             OuzelError: it cannot be packed, pickled or written.
         """
         topology, former = following.topology, self._job
-        packing = repack(topology, former.packing)
-        check_start(packing)
-        plain = not (following.formers or former.formers)
-        revision = former.revision + (
-            2 if following.filled else 1
-        )  # the one between is that of the epoch that is filled
+        # Between the two revisions lies that of the epoch that is filled.
+        revision = former.revision + (2 if following.filled else 1)
+        described = describe_revision(former, topology, following.formers, revision)
+        check_start(described.packing)
         self._next = replace(
-            former,
-            topology=topology,
-            packing=packing,
+            described,
             results=self._results_of(following),
             noted=former.noted if following.noted is None else self._find_notes(following.noted),
-            revision=revision,
-            formers=tuple(following.formers.items()),
-            formers_from=former.formers_from if plain else revision - 1,
         )
         try:
             self._folder.save_revision(self._next, find_modules(topology), following.about, describe_tables(topology))

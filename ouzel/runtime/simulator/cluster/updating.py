@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.former import Former
-from ouzel.planner.packing import repack
 from ouzel.planner.topology import Topology
-from ouzel.runtime.cluster.submitted.revisions import go_back, has_begun, note_begun
+from ouzel.runtime.cluster.submitted.revisions import describe_revision, go_back, has_begun, note_begun
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.cluster.topology_master import ClientRequest
@@ -49,16 +48,8 @@ class ClusterUpdate:
     def describe(self, former: RunDescription) -> RunDescription:
         """The description of the run from then on, as `ouzel update` makes it."""
         topology = replace(self.topology, settings=former.topology.settings)
-        plain = not (self.formers or former.formers)
-        return replace(
-            former,
-            topology=topology,
-            packing=repack(topology, former.packing),
-            returning=topology.components[-1].name,
-            revision=former.revision + 1,
-            formers=tuple(self.formers.items()),
-            formers_from=former.formers_from if plain else former.revision,
-        )
+        described = describe_revision(former, topology, self.formers, former.revision + 1)
+        return replace(described, returning=topology.components[-1].name)
 
 
 class SimulatedCommand:
