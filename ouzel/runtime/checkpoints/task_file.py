@@ -21,7 +21,7 @@ from ouzel.runtime.checkpoints.objects import FreshObject, ObjectStore
 from ouzel.runtime.checkpoints.sealed import unreadable_file
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot
-from ouzel.runtime.state.streams import read_stream, write_stream
+from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
 TASK_FILE_VERSION = 1
@@ -85,7 +85,7 @@ def write_task_file(file: FreshObject, topology: str, epoch: int, snapshot: Task
     sink = pa.PythonFile(file, mode="w")
     for state in snapshot.states:
         for part in state.parts.values():
-            write_stream(sink, part)
+            write_state_part(sink, part)
     digest = file.digest
     file.write(digest)
     return digest.hex()
@@ -189,7 +189,7 @@ def _snapshot(header: TaskHeader, streams: memoryview) -> TaskSnapshot:
             one.seed,
             one.number,
             one.whole,
-            {name: read_stream(source) for name in one.parts},
+            {name: read_state_part(source) for name in one.parts},
             one.hash_version,
         )
         for one in header.operators

@@ -27,7 +27,7 @@ from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.protocol.groupings import RowPositions, key_tasks, split_frame
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
-from ouzel.runtime.state.streams import read_stream, write_stream
+from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.spark.io.arrow import arrow_schema, record_batches
 
 BUCKETS = 64
@@ -64,13 +64,13 @@ def deal_rows(frame: pl.DataFrame, node: Node, port: int) -> Iterator[tuple[int,
 def pack_rows(frame: pl.DataFrame) -> bytes:
     """The rows as an Arrow IPC stream."""
     sink = pa.BufferOutputStream()
-    write_stream(sink, frame)
+    write_state_part(sink, frame)
     return bytes(sink.getvalue())
 
 
 def unpack_rows(packed: bytes) -> pl.DataFrame:
     """The rows that `pack_rows` packed."""
-    return read_stream(pa.BufferReader(packed))
+    return read_state_part(pa.BufferReader(packed))
 
 
 def weighted_schema(node: Node) -> Schema:
@@ -172,5 +172,5 @@ def read_snapshot(kept: bytes) -> Snapshot:
     """The snapshot that `write_snapshot` wrote."""
     line, _, streams = bytes(kept).partition(b"\n")
     header, source = json.loads(line), pa.BufferReader(streams)
-    parts = {name: read_stream(source) for name in header.pop("parts")}
+    parts = {name: read_state_part(source) for name in header.pop("parts")}
     return Snapshot(**header, groups=KeyGroups(), whole=True, parts=parts)

@@ -1,4 +1,4 @@
-"""Frames of state as Arrow IPC streams: how a task's file of an epoch, and a bucket in Spark's state, hold them one after the other."""
+"""Parts of snapshots as Arrow IPC streams: how a task's file of an epoch, and a bucket in Spark's state, hold them one after the other."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import polars as pl
 import pyarrow as pa
 
 
-def write_stream(sink: pa.NativeFile, frame: pl.DataFrame) -> None:
-    """Write a frame."""
+def write_state_part(sink: pa.NativeFile, frame: pl.DataFrame) -> None:
+    """Write one part."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
 
 
-def read_stream(source: pa.NativeFile) -> pl.DataFrame:
-    """The frame that stands next; its columns may share the bytes.
+def read_state_part(source: pa.NativeFile) -> pl.DataFrame:
+    """The part that stands next; its columns may share the bytes.
 
     Raises:
         pyarrow.ArrowException: there is none.
