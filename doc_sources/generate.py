@@ -105,9 +105,9 @@ def batch() -> str:
     nodes = [kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned]
     words = {True: "yes", False: "no"}
     rows = [
-        (f"`{kind.__name__}`", _sentence(kind), stream, stream, words[BATCH.takes(kind)], words[kind in runs])
+        (f"`{kind.__name__}`", _sentence(kind), stream, stream, words[BATCH.can_take(kind)], words[kind in runs])
         for kind in sorted(nodes, key=lambda kind: kind.__name__)
-        for stream in (words[OPERATORS.takes(kind)],)
+        for stream in (words[OPERATORS.can_take(kind)],)
     ]
     table = _table(("construct", "what it is", "heron", "memory", "batch", "spark"), rows)
     modes = _table(("query", "Structured Streaming"), [(name, mode) for name, _, mode in streamed])

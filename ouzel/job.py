@@ -126,8 +126,8 @@ def _warn(notes: Iterable[str]) -> None:
 
 def _settings(program: Program, pairs: tuple[tuple[str, str], ...]) -> Settings:
     with _point_at(program):
-        settings = Settings().updated(program.settings)
-    return settings.updated(pairs)
+        settings = Settings().with_values(program.settings)
+    return settings.with_values(pairs)
 
 
 def _plan(program: Program, settings: Settings, directory: Path, filters: frozenset[str]) -> Program:

@@ -34,7 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The options of the command line; None and empty text for those not given."""
+    """The options of the command line; None and empty text for those not given.
+
+    Attributes:
+        query: where the text of the query is.
+        engine: what runs the topology.
+        record: the record of a run that has ended; None: the query is run now.
+        table: the sink that is compared; empty: all are.
+        between: the event times, in microseconds, between which rows are compared; None at an end that is open.
+        closed_windows: only windows that the run has closed are compared.
+        tolerance: by how much two floating-point numbers may differ.
+        report: the file that the report goes to.
+        master: the master of the Spark session.
+        pairs: settings, as names and values.
+    """
 
     query: QuerySource
     engine: Engine = Engine.HERON

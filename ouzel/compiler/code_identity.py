@@ -92,7 +92,7 @@ class _Reader:
     def _of_function(self, function: Any) -> Iterator[object]:
         if not _is_theirs(function.__code__.co_filename):
             yield from ("named", function.__module__, function.__qualname__)
-        wrapped = (cell.cell_contents for cell in function.__closure__ or () if _holds(cell))
+        wrapped = (cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell))
         yield from map(self.read, wrapped)
         yield from map(self.read, (function.__defaults__, function.__kwdefaults__))
         if _is_theirs(function.__code__.co_filename):
@@ -131,10 +131,10 @@ class _Reader:
         elif callable(value):
             yield from (getattr(value, "__module__", None) or "", getattr(value, "__qualname__", ""))
         else:
-            yield _pickled(value)
+            yield _pickle(value)
 
 
-def _pickled(value: object) -> bytes | str:
+def _pickle(value: object) -> bytes | str:
     try:
         return cloudpickle.dumps(value, protocol=pickle.DEFAULT_PROTOCOL)  # type: ignore[no-any-return]
     except Exception:  # whatever its own __reduce__ raises
@@ -150,7 +150,7 @@ def _names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names_in, inner))
 
 
-def _holds(cell: Any) -> bool:
+def _is_filled(cell: Any) -> bool:
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:

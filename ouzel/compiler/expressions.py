@@ -187,7 +187,7 @@ def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
 
 def conjunction(parts: Sequence[Expression]) -> Expression:
     """All parts joined by AND, the first one evaluated first."""
-    return chained("and", BOOLEAN, parts)
+    return make_chain("and", BOOLEAN, parts)
 
 
 Operand = TypeVar("Operand")
@@ -195,14 +195,14 @@ LONG_CHAIN = 64
 """From so many operands on a chain is a tree that is not deep: thousands would be deeper than recursion and Spark's stack go."""
 
 
-def chained(function: str, kind: DataType, parts: Sequence[Expression]) -> Expression:
+def make_chain(function: str, kind: DataType, parts: Sequence[Expression]) -> Expression:
     """All parts joined by an associative operator, left to right; short chains lean to the left, as they are read."""
-    return balanced(parts, lambda left, right: Call(kind, function, (left, right)))
+    return join_balanced(parts, lambda left, right: Call(kind, function, (left, right)))
 
 
-def balanced(parts: Sequence[Operand], join: Callable[[Operand, Operand], Operand]) -> Operand:
+def join_balanced(parts: Sequence[Operand], join: Callable[[Operand, Operand], Operand]) -> Operand:
     """All parts joined two by two, in their order; short chains lean to the left."""
     if len(parts) < LONG_CHAIN:
         return reduce(join, parts)
     half = len(parts) // 2
-    return join(balanced(parts[:half], join), balanced(parts[half:], join))
+    return join(join_balanced(parts[:half], join), join_balanced(parts[half:], join))

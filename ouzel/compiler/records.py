@@ -100,7 +100,7 @@ class RecordType:
         return self.form is Form.TUPLE and len(self.columns) == 2
 
     def __str__(self) -> str:
-        return spelled(self.hint)
+        return spell(self.hint)
 
 
 def record_of(hint: Hint) -> RecordType:
@@ -168,7 +168,7 @@ def type_of(hint: Hint) -> DataType:
     if isinstance(hint, type) and (is_dataclass(hint) or _is_named(hint)):
         return RowType(tuple((name, type_of(each)) for name, each in class_fields(hint).items()))
     raise QueryError(
-        f"no column holds values of the type {spelled(hint)}",
+        f"no column holds values of the type {spell(hint)}",
         instead="use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass",
     )
 
@@ -212,12 +212,12 @@ def class_fields(made: Any) -> dict[str, Hint]:
 def _check_fields(hint: Any, named: Collection[object]) -> None:
     """See that a record has fields, and that each has a type."""
     if not named:
-        raise QueryError(f"{spelled(hint)} has no fields, so a record of it is no row", instead="give it one")
+        raise QueryError(f"{spell(hint)} has no fields, so a record of it is no row", instead="give it one")
     untyped = [name for name in getattr(hint, "_fields", ()) if name not in get_type_hints(hint)]
     if untyped:
         raise QueryError(
-            f"the field '{untyped[0]}' of {spelled(hint)} has no type",
-            instead=f"write class {spelled(hint)}(typing.NamedTuple) with a type for each field, or a dataclass",
+            f"the field '{untyped[0]}' of {spell(hint)} has no type",
+            instead=f"write class {spell(hint)}(typing.NamedTuple) with a type for each field, or a dataclass",
         )
 
 
@@ -234,14 +234,14 @@ def _strip_hint(hint: Hint) -> Hint:
     return hint
 
 
-def spelled(hint: Hint) -> str:
+def spell(hint: Hint) -> str:
     """A type as one would write it."""
     if origin_of(hint) is Annotated:
-        return "datetime with a time zone" if hint == LOCAL_TIME else spelled(get_args(hint)[0])
+        return "datetime with a time zone" if hint == LOCAL_TIME else spell(get_args(hint)[0])
     if isinstance(hint, type) and not get_args(hint):
         return hint.__name__
     if origin_of(hint) in (tuple, list, dict):
-        return f"{origin_of(hint).__name__}[{', '.join(map(spelled, get_args(hint)))}]"
+        return f"{origin_of(hint).__name__}[{', '.join(map(spell, get_args(hint)))}]"
     return str(hint)
 
 
@@ -308,7 +308,7 @@ def _wider(one: Hint | None, other: Hint | None) -> Hint | None:
     origin = origin_of(one)
     if origin is not None and origin is origin_of(other) and len(get_args(one)) == len(get_args(other)):
         return origin[tuple(map(_wider, get_args(one), get_args(other)))]
-    raise TypeError(f"no column holds both {spelled(one)} and {spelled(other)}")
+    raise TypeError(f"no column holds both {spell(one)} and {spell(other)}")
 
 
 def is_whole(hint: Hint | None) -> bool:

@@ -43,9 +43,16 @@ LEDGER_DAYS = 7
 class KeyedRequest:
     """What is asked of a table by key.
 
-    `columns` are all, in order, with their Polars types; `keys` are some of them. `merged_by` names for each of the others what adds it up;
-    it is empty of a table that does not add up. `writes` is whether anything will be written: `writer` tells who does so apart from others
-    at the same time, and nobody else's batches have the same ids.
+    Attributes:
+        table: its name in the query.
+        options: its options, as written.
+        columns: all columns, in order, with their Polars types.
+        keys: the columns of the key.
+        directory: where relative paths start.
+        merged_by: for each other column the aggregate that adds it up; empty if the table does not add up.
+        writes: whether anything will be written.
+        writer: who writes, apart from others at the same time: nobody else's batches have the same ids.
+        again: the task has been started before in this run.
     """
 
     table: str

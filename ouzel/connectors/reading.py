@@ -150,14 +150,22 @@ class ItemReader(Reader, Protocol):
 class SourceRequest:
     """What the plan asks of a source.
 
-    `columns` are all columns to deliver, in order, with their Polars types; those that `metadata` maps to a metadata key come from the
-    connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
-    expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
-    paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
-    what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights. Unless it is
-    `tracked` nothing is ever acknowledged: a queue takes each item for good. `notes` is a file that outlives the task, of this source
-    alone; None where nothing does. `anew` says that the run has gone back, to an epoch or to its beginning: a partition
-    for which no offset is asked is read from where it would be if nothing had been committed, for that may be what the run has read since.
+    Attributes:
+        table: its name in the query.
+        options: its options, as written.
+        columns: all columns to deliver, in order, with their Polars types.
+        directory: where relative paths start.
+        metadata: columns that come from the connector, each with its metadata key; all others come from the data.
+        required: columns that may not be NULL; a record that lacks one is bad.
+        predicate: a BOOLEAN expression over the columns. A source that declares `filters` must apply it, and no other.
+        name: the topology's name, for a consumer group.
+        tasks: how many tasks read the source.
+        again: the task has been started before in this run. A server that cannot be reached has been there, so it is waited for.
+        weight: the column of a changelog's weights.
+        tracked: False: nothing is ever acknowledged, and a queue takes each item for good.
+        notes: a file of this source alone that outlives the task; None where nothing does.
+        anew: the run has gone back, to an epoch or to its beginning. A partition for which no offset is asked is read from where
+            it would be if nothing had been committed, for a commit may be of what the run has read since.
     """
 
     table: str

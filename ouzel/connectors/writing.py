@@ -13,13 +13,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SinkRequest:
-    """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append or merge.
+    """What the plan asks of a sink.
 
-    In mode merge rows are to be added to those of their `keys`. In mode retract weights are +1 and -1 (or sums of such). In mode upsert
-    the runtime has consolidated the frame: for a key there is
-    one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place,
-    and `component` one sink of the run from others that write to the same table.
-    `again` says that the task has been started before in this run.
+    Attributes:
+        table: its name in the query.
+        options: its options, as written.
+        columns: the columns of its frames, in order, with their Polars types; a column of weights follows unless `mode` is append or merge.
+        mode: append: rows are added. merge: rows are added to those of their `keys`. retract: weights are +1 and -1, or sums of such.
+            upsert: frames are consolidated, so that a key has one +1 (the new row), one -1 (the key is gone), or nothing.
+        directory: where relative paths start.
+        keys: the columns of the key.
+        weight: the name of the Int64 column of weights.
+        name: the topology's name.
+        task: the number of the task among those that write.
+        run: tells one run from others that write to the same place.
+        again: the task has been started before in this run.
+        notes: a file of this sink alone that outlives the task; None where nothing does.
+        component: tells one sink of the run from others that write to the same table.
     """
 
     table: str

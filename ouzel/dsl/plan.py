@@ -473,7 +473,7 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
                 check_sendable(step.function, step.called, step.place)
             if isinstance(node, Served):
                 check_sendable(node.service.get_many, node.called, node.place)
-    settings = Settings().updated([(key, str(getattr(value, "value", value))) for key, value in given.items()])
+    settings = Settings().with_values([(key, str(getattr(value, "value", value))) for key, value in given.items()])
     called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
     name = settings.query_name or ("notebook" if called.isdigit() else called) or "program"  # a cell has a number
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
-from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spelled, why_no_hint
+from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spell, why_no_hint
 from ouzel.compiler.sql.statements.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
@@ -108,7 +108,7 @@ def _defined(
     if found != [(column, field.type) for column, field in zip(names, wanted.columns, strict=True)]:
         has = ", ".join(f"{field.name} {field.type}" for field in own.columns)
         raise QueryError(
-            f"the records of '{name}' are {spelled(wanted.hint)}, and its columns are {has}",
+            f"the records of '{name}' are {spell(wanted.hint)}, and its columns are {has}",
             instead="leave out the type of records, or name and type its fields so",
         )
     items = ", ".join(
@@ -281,12 +281,12 @@ def make_table(
         QueryError: the options do not fit.
     """
     traits, row = connector_traits()[connector], CONNECTORS[connector]
-    spelled = {_option(connector, key, given): _text(value) for key, value in given.items()}
+    spell = {_option(connector, key, given): _text(value) for key, value in given.items()}
     if row.subject and subject:
-        spelled.setdefault(row.subject, subject)
+        spell.setdefault(row.subject, subject)
     if record is not None and _is_raw(record) and any(option.name == "format" for option in row.options):
-        spelled.setdefault("format", "raw")
-    options = traits.canonical(spelled) if traits.canonical else spelled
+        spell.setdefault("format", "raw")
+    options = traits.canonical(spell) if traits.canonical else spell
     if traits.check:
         traits.check(options)
     if traits.upserts(options):

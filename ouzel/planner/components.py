@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ouzel.compiler.plan import Node, streamed
+from ouzel.compiler.plan import Node, streamed_inputs
 from ouzel.planner.fusion import starts_component
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.separate_twin_branches import flat_branches
@@ -102,20 +102,20 @@ def _streams(chain: Sequence[Node], read: Set[int]) -> Iterator[tuple[str, int]]
 
 
 def _chains(dag: Dag) -> list[list[Node]]:
-    shared, chains, chain_of = dag.shared(), list[list[Node]](), dict[int, list[Node]]()
+    shared, chains, chain_of = dag.find_shared(), list[list[Node]](), dict[int, list[Node]]()
     for node in dag.streams():
         if node.merges_streams:
             continue
         if starts_component(node, shared, dag):
             chains.append(chain_of.setdefault(id(node), []))
         else:
-            chain_of[id(node)] = chain_of[id(streamed(node)[0])]
+            chain_of[id(node)] = chain_of[id(streamed_inputs(node)[0])]
         chain_of[id(node)].append(node)
     return chains
 
 
 def _leaves(head: Node) -> Iterator[tuple[Node, int]]:
-    for port, upstream in enumerate(streamed(head)):
+    for port, upstream in enumerate(streamed_inputs(head)):
         yield from ((leaf, port) for leaf in flat_branches(upstream))
 
 

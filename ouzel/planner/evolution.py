@@ -181,7 +181,7 @@ class _Comparison:
         self._refuse_fixed()
         filled = {one.component.name for one in self.new.operators if one.fate is StateFate.FILLED}
         return Evolution(
-            (*map(self._told, self.new.operators), *self._dropped()),
+            (*map(self._describe, self.new.operators), *self._find_dropped()),
             tuple(self._sources()),
             tuple(self._sinks()),
             {component.name: self._former(component) for component in self.new.topology.components},
@@ -333,10 +333,10 @@ class _Comparison:
         """Why the state of one is of no use to the other."""
         return next(find_differences(old.node, new.node, self.old.meanings, self.new.meanings, self.words))
 
-    def _told(self, operator: _Operator) -> StateChange:
+    def _describe(self, operator: _Operator) -> StateChange:
         return StateChange(operator.component.name, operator.component.name, operator.fate, operator.why)
 
-    def _dropped(self) -> Iterator[StateChange]:
+    def _find_dropped(self) -> Iterator[StateChange]:
         gone_on_from = [one.former for one in self.new.operators]
         for operator in self.old.operators:
             if operator not in gone_on_from:

@@ -13,7 +13,7 @@ from ouzel.compiler.plan import (
     names_at_top,
     needs_routing,
     scans_in,
-    streamed,
+    streamed_inputs,
 )
 from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
 from ouzel.planner.rules.dag import Dag
@@ -21,16 +21,16 @@ from ouzel.planner.rules.dag import Dag
 
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
-    inputs = streamed(node)
+    inputs = streamed_inputs(node)
     if len(inputs) != 1 or inputs[0].merges_streams:
         return True
     if node.writes_table:
         sink = next(sink for sink in dag.sinks if sink is node)
-        return id(sink.input) in shared or not _stays(sink, shared, dag)
+        return id(sink.input) in shared or not _can_stay(sink, shared, dag)
     return needs_routing(node) or (bool(node.partial_keys) and wants_partial_key(node, dag))
 
 
-def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
+def _can_stay(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
     """A sink is fused with what does not branch and is partitioned by the sink's keys.
 
     With a spout it is if nothing is written twice after a crash: a spout reads again what it has not committed, and as a task of its own
@@ -70,7 +70,7 @@ def _down(sink: Sink, shared: frozenset[int], dag: Dag) -> Iterator[Node]:
     node: Node = sink.input
     yield node
     while not starts_component(node, shared, dag):
-        (node,) = streamed(node)
+        (node,) = streamed_inputs(node)
         yield node
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import DistributionKind, Hints, Node, needs_routing, streamed
+from ouzel.compiler.plan import DistributionKind, Hints, Node, needs_routing, streamed_inputs
 from ouzel.errors import PlanError, QueryError
 from ouzel.planner.components import Part
 from ouzel.planner.rules.separate_twin_branches import flat_branches
@@ -124,7 +124,7 @@ def _follow_hint(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> 
 
 
 def _merges_partial_keys(node: Node) -> bool:
-    return any(leaf.partial_keys for upstream in streamed(node) for leaf in flat_branches(upstream))
+    return any(leaf.partial_keys for upstream in streamed_inputs(node) for leaf in flat_branches(upstream))
 
 
 def _harm(part: Part, kind: GroupingKind) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import Node, Program, keeps_rows, streamed
+from ouzel.compiler.plan import Node, Program, keeps_rows, streamed_inputs
 
 WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
@@ -83,5 +83,5 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         awaited = True
     elif keeps_rows(node):
         below = None
-    for child in streamed(node):
+    for child in streamed_inputs(node):
         yield from _paths(child, below, awaited)

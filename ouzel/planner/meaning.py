@@ -189,28 +189,28 @@ class Meanings:
     def _with_code(self, node: Node) -> Node:
         if not list(functions_in(node)):
             return node
-        changed = {one.name: self._named(getattr(node, one.name)) for one in fields(node) if one.init}
+        changed = {one.name: self._name_functions(getattr(node, one.name)) for one in fields(node) if one.init}
         return replace(node, **changed)
 
-    def _named(self, value: Any) -> Any:
+    def _name_functions(self, value: Any) -> Any:
         """What a node holds, each function of the user's in it called by its name and code."""
         match value:
             case tuple():
-                return tuple(map(self._named, value))
+                return tuple(map(self._name_functions, value))
             case Expression():
                 return rewrite(value, self._call_named)
             case AggregateCall() | OverCall() if value.row is not None:
-                return replace(value, function=self._called(value.function))
+                return replace(value, function=self._name_code(value.function))
             case PythonStep(id=key):
-                return replace(value, id=self._called(key))
+                return replace(value, id=self._name_code(key))
         return value
 
     def _call_named(self, part: Expression) -> Expression:
         if isinstance(part, Call) and part.row is not None:
-            return replace(part, function=self._called(part.function))
+            return replace(part, function=self._name_code(part.function))
         return part
 
-    def _called(self, key: str) -> str:
+    def _name_code(self, key: str) -> str:
         return f"{key} {self._code.get(key, UNKNOWN)}"
 
 

@@ -30,12 +30,12 @@ class KeepsState:
 
 def gives_snapshot(component: object) -> bool:
     """Whether a spout or bolt has a snapshot of its own."""
-    return isinstance(component, KeepsState) and _defines(component, "snapshot")
+    return isinstance(component, KeepsState) and _has_own(component, "snapshot")
 
 
 def why_no_epochs(name: str, component: KeepsState) -> str:
     """Why a topology with this component cannot keep epochs, and what to write instead, or an empty text."""
-    snapshots, restores = _defines(component, "snapshot"), _defines(component, "restore")
+    snapshots, restores = _has_own(component, "snapshot"), _has_own(component, "restore")
     if snapshots != restores:
         there, lacking = ("snapshot", "restore") if snapshots else ("restore", "snapshot")
         return f"'{name}' defines {there} and no {lacking}"
@@ -46,5 +46,5 @@ def why_no_epochs(name: str, component: KeepsState) -> str:
     return ""
 
 
-def _defines(component: KeepsState, method: str) -> bool:
+def _has_own(component: KeepsState, method: str) -> bool:
     return getattr(type(component), method) is not getattr(KeepsState, method)

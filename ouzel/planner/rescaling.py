@@ -108,7 +108,7 @@ def with_parallelism(topology: Topology, parallelism: Mapping[str, int]) -> Topo
     changed: list[Component] = []
     for component in topology.components:
         tasks = parallelism.get(component.name, component.parallelism)
-        changed += [component] if tasks == component.parallelism else _scaled(topology, component, tasks)
+        changed += [component] if tasks == component.parallelism else _scale(topology, component, tasks)
     return replace(topology, components=tuple(changed))
 
 
@@ -143,7 +143,7 @@ def _check_number(topology: Topology, name: str, tasks: int) -> None:
         )
 
 
-def _scaled(topology: Topology, component: Component, tasks: int) -> list[Component]:
+def _scale(topology: Topology, component: Component, tasks: int) -> list[Component]:
     """The component with so many tasks; two if its sink leaves it."""
     if reason := _why_fixed(component, tasks):
         raise SubmissionError(f"'{component.name}' cannot have {_tasks(tasks)}: {reason}")

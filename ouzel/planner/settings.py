@@ -177,7 +177,7 @@ class Settings:
 
         return not bounds_nothing(self.state_ttl)
 
-    def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:
+    def with_values(self, pairs: Iterable[tuple[str, str]]) -> Settings:
         """These settings with text values put in, later ones winning.
 
         Raises:

@@ -38,17 +38,25 @@ class RunState(Enum):
 
 @dataclass(frozen=True)
 class Status(RunCounts):
-    """Totals since the start, over all tasks.
+    """Totals since the start, over all tasks; the counts are those of RunCounts.
 
-    The counts are those of RunCounts: `rows_in` counts rows that sources read, `rows_acked` and `rows_failed` those wholly handled and
-    replayed, `rows_shed` the records that sources skipped. `watermark_us` is the lowest of the sinks' inputs, None before the first;
-    latencies are complete ones (emit to ack) in milliseconds over the last seconds;
-    `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
-    is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
-    for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
-    `began` up to when a run before had closed the windows of a spout that goes on from it; `lag` how many records wait in the sources
-    behind what was read, as far as these can tell, `backlogs` where most of them wait: spout -> partitions, or servers of a queue, the
-    largest first; `counters` are the user's own: component and name with a dot between them -> count.
+    Attributes:
+        state: what the run is doing.
+        watermark_us: the lowest of the sinks' inputs, in microseconds; None before the first.
+        p50_ms: half of the rows of the last seconds took less from emit to ack.
+        p99_ms: 99 in 100 of them took less.
+        restarts: how many processes were started again.
+        back_pressure: sources are held back.
+        reason: why the run failed.
+        events: what has happened, in order.
+        ranges: what each spout has read and what of that is wholly acked: component -> partition id -> (first offset, end).
+        times: how far event time has come at those ends, in microseconds, for partitions whose rows have one.
+        watermarks: how far each spout's event time is, in microseconds.
+        waiting: why it does not go on.
+        began: up to when a run before had closed the windows of a spout that goes on from it, in microseconds.
+        lag: how many records wait in the sources behind what was read, as far as these can tell.
+        backlogs: where most of them wait: spout -> partitions, or servers of a queue, the largest first.
+        counters: the user's own: component and name with a dot between them -> count.
     """
 
     state: RunState

@@ -116,7 +116,7 @@ def test_what_a_store_cannot_tell_is_not_damage(store: FolderObjects) -> None:
     ],
 )
 def test_what_no_store_is_behind_is_refused_when_planned(path: str, endpoint: str, told: str) -> None:
-    settings = Settings().updated([("checkpoint.path", path), ("checkpoint.endpoint", endpoint)])
+    settings = Settings().with_values([("checkpoint.path", path), ("checkpoint.endpoint", endpoint)])
     with pytest.raises(NotSupported) as error:
         check_path(settings)
     assert told in str(error.value)
@@ -125,7 +125,7 @@ def test_what_no_store_is_behind_is_refused_when_planned(path: str, endpoint: st
 
 def test_an_address_is_read_as_it_is_written() -> None:
     check_path(
-        Settings().updated([("checkpoint.path", "s3://bucket/jobs/words/"), ("checkpoint.endpoint", "http://h:1")])
+        Settings().with_values([("checkpoint.path", "s3://bucket/jobs/words/"), ("checkpoint.endpoint", "http://h:1")])
     )
     assert parse_address("s3://bucket/jobs/words/", "http://h:1") == StoreAddress("bucket", "jobs/words", "http://h:1")
     assert [str(parse_store_place(text)) for text in ("s3://bucket", "s3://bucket/a b", "some/folder")] == [

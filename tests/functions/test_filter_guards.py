@@ -260,15 +260,15 @@ def test_each_call_needs_its_guard(place: str, inputs: Path, monkeypatch: pytest
     """Without it every one of them is of a value that fails, so the tests above pass for none in vain."""
     made = [call for call in calls() if call.over or place != "over"]
     assert not _failing(place, inputs)
-    monkeypatch.setattr(aggregation, "guarded", _unguarded)
-    monkeypatch.setattr(over_calls, "guarded", _unguarded)
+    monkeypatch.setattr(aggregation, "guard", _unguarded)
+    monkeypatch.setattr(over_calls, "guard", _unguarded)
     assert _failing(place, inputs) == {f"c{number}" for number in range(len(made))}
 
 
 @pytest.mark.parametrize("place", ASKED)
 def test_each_place_needs_the_guard(place: str, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call = [Filtered("sum", "SUM({x})", "v <> 0", True)]
-    monkeypatch.setattr(aggregation, "guarded", _unguarded)
-    monkeypatch.setattr(over_calls, "guarded", _unguarded)
+    monkeypatch.setattr(aggregation, "guard", _unguarded)
+    monkeypatch.setattr(over_calls, "guard", _unguarded)
     with pytest.raises(TopologyError, match="division by zero in 100 / v"):
         answer(ASKED[place](call, FAILS), inputs, 0)

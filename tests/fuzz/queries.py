@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from ouzel.compiler.functions.aggregates import AGGREGATES, resolves
+from ouzel.compiler.functions.aggregates import AGGREGATES, can_aggregate
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -174,7 +174,7 @@ class Queries:
         condition = f" FILTER (WHERE {make.of('bool', 1)})" if self.dice.random() < 0.25 else ""
         if name == "COUNT(*)":
             return name + condition
-        kind = self.dice.choice([one for one in GROUPABLE if make.has(one) and resolves(NAMES[name], TYPES[one])])
+        kind = self.dice.choice([one for one in GROUPABLE if make.has(one) and can_aggregate(NAMES[name], TYPES[one])])
         distinct = "DISTINCT " * (self.dice.random() < 0.25)
         return f"{name}({distinct}{make.of(kind, 1)}){condition}"
 

@@ -14,6 +14,8 @@ FILE_LINES = 500
 FUNCTION_LINES = 50
 MEDIAN_LINES = 8
 P90_LINES = 25
+FIELDS_UNTOLD = 8
+"""How many fields a record may have without a line for each in its docstring."""
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "misc", "common", "stuff", "tools"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -98,6 +100,42 @@ def _overrides(node: ast.AST, owner: ast.AST) -> bool:
     decorators = {getattr(item, "id", getattr(item, "attr", "")) for item in getattr(node, "decorator_list", [])}
     inherits = isinstance(owner, ast.ClassDef) and bool(owner.bases) and isinstance(node, Function)
     return inherits or bool(decorators & {"overload", "setter"})
+
+
+def fields(record: ast.ClassDef) -> list[str]:
+    """The fields of a dataclass or named tuple; none of another class."""
+    is_record = any("dataclass" in ast.dump(one) for one in record.decorator_list) or any(
+        "NamedTuple" in ast.dump(one) for one in record.bases
+    )
+    return [
+        node.target.id
+        for node in record.body
+        if is_record and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id != "_"
+    ]
+
+
+def untold(record: ast.ClassDef) -> list[str]:
+    """The fields of a large record that its docstring has no line for."""
+    names, doc = fields(record), ast.get_docstring(record) or ""
+    return [name for name in names if f"\n    {name}: " not in doc] if len(names) > FIELDS_UNTOLD else []
+
+
+def test_each_field_of_a_large_record_has_a_line() -> None:
+    wrong = [
+        f"{short(path)}:{node.lineno} {node.name} has no line for {', '.join(names)} under Attributes:"
+        for path in package()
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef) and (names := untold(node))
+    ]
+    assert not wrong, listed(wrong)
+
+
+def test_a_field_without_a_line_is_found() -> None:
+    told = "".join(f"\n    f{number}: its use.\n" for number in range(FIELDS_UNTOLD))
+    body = "".join(f"    f{number}: int\n" for number in range(FIELDS_UNTOLD + 1))
+    text = f'@dataclass\nclass Row:\n    """A row.\n\n    Attributes:{told.replace("    ", "        ")}    """\n{body}'
+    row = next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
+    assert untold(row) == [f"f{FIELDS_UNTOLD}"]
 
 
 def test_files_are_named_by_nouns_of_the_domain() -> None:

@@ -58,7 +58,7 @@ def loaded(case: Case, directory: Path, pairs: Pairs) -> Job:
         return load(case.write(directory))
     planned_by = tuple((name, value) for name, value in pairs if name not in NOT_PLANNED_BY)
     job = loaded(case, directory, planned_by if planned_by != pairs else ())
-    settings = job.settings.updated(pairs)
+    settings = job.settings.with_values(pairs)
     if planned_by != pairs:
         job = with_settings(job, settings)
         return replace(job, packing=pack(job.topology))

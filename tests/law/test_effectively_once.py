@@ -37,7 +37,7 @@ def published_answer(case: Case, directory: Path, seed: int) -> tuple[pl.DataFra
     *others, last = job.program.sinks
     program = replace(job.program, sinks=(*others, written(last)))
     filters = frozenset(name for name, connector in connector_traits(directory).items() if connector.filters)
-    topology = plan_topology(program, job.settings.updated(pairs), job.topology.name, filters)
+    topology = plan_topology(program, job.settings.with_values(pairs), job.topology.name, filters)
     if topology.settings.containers > len(topology.tasks()):
         topology = replace(topology, settings=replace(topology.settings, containers=1))
     with shelved() as shelf:

@@ -56,7 +56,7 @@ def test_nodes_outside_the_plan_are_those_of_spark_streams_and_of_reconciliation
     ]
     ours = {kind.__module__ for kind in (ExcludeLateRows, WatermarkBefore)}
     assert {kind.__module__ for kind in others} == {*SPARK_STREAMS, *ours}
-    assert all((BATCH if kind.__module__ in ours else STREAMING).takes(kind) for kind in others if kind is not Given)
+    assert all((BATCH if kind.__module__ in ours else STREAMING).can_take(kind) for kind in others if kind is not Given)
 
 
 def test_a_class_that_is_not_listed_is_an_error_and_a_refused_one_says_why() -> None:

@@ -89,7 +89,9 @@ def test_repacking_moves_nothing_that_stays(topology: Topology, data: st.DataObj
 
 @given(topologies())
 def test_first_fit_decreasing_opens_no_container_too_many(topology: Topology) -> None:
-    plan = pack(Topology("t", topology.components, topology.settings.updated([("packing", "first-fit-decreasing")])))
+    plan = pack(
+        Topology("t", topology.components, topology.settings.with_values([("packing", "first-fit-decreasing")]))
+    )
     for at, container in enumerate(plan.containers):
         first = container.tasks[0]
         for earlier in plan.containers[:at]:

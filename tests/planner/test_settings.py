@@ -14,19 +14,19 @@ from ouzel.session import load_text
 
 def test_text_becomes_values_and_later_ones_win() -> None:
     pairs = [("parallelism", "2"), ("delivery", "AT_MOST_ONCE"), ("container.cpu", "2.5"), ("parallelism", "3")]
-    settings = Settings().updated(pairs)
+    settings = Settings().with_values(pairs)
     assert (settings.parallelism, settings.delivery, settings.container_cpu) == (3, Delivery.AT_MOST_ONCE, 2.5)
 
 
 def test_yes_or_no_is_true_or_false() -> None:
-    on = Settings().updated([("topology.master.standby", "True")])
+    on = Settings().with_values([("topology.master.standby", "True")])
     assert (on.topology_master_standby, Settings().topology_master_standby) == (True, False)
     assert [shown_setting(one, "topology_master_standby") for one in (on, Settings())] == ["true", "false"]
 
 
 @pytest.mark.parametrize("key", ["dead-letter.path", "dead_letter_path", "error.table"])
 def test_the_path_of_dead_letters_may_have_its_former_name(key: str) -> None:
-    assert Settings().updated([(key, "bad.jsonl")]).dead_letter_path == "bad.jsonl"
+    assert Settings().with_values([(key, "bad.jsonl")]).dead_letter_path == "bad.jsonl"
     assert "dead-letter.path" in SETTING_KEYS
 
 
@@ -53,7 +53,7 @@ def test_every_setting_is_described() -> None:
 )
 def test_a_wrong_setting_is_refused(key: str, value: str, message: str) -> None:
     with pytest.raises(QueryError, match=re.escape(message)):
-        Settings().updated([(key, value)])
+        Settings().with_values([(key, value)])
 
 
 def test_a_sink_must_flush_before_its_rows_are_sent_again() -> None:
@@ -70,7 +70,7 @@ INSERT INTO o SELECT n FROM t;"""
 @pytest.mark.parametrize("key", ["bad.record", "bad_record", "bad-record"])
 def test_an_option_of_tables_is_no_setting(key: str) -> None:
     with pytest.raises(QueryError) as caught:
-        Settings().updated([(key, "skip")])
+        Settings().with_values([(key, "skip")])
     assert (
         caught.value.instead
         == "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"

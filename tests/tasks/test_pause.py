@@ -235,7 +235,7 @@ def sink(delivery: str, *operators: Operator, flush_rows: int = 1_000) -> ChainB
     """A bolt that writes what comes out of its operators, once in ten seconds, fed by task 1."""
     job = load_text("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen'); SELECT n FROM t;", Path(), "t")
     (node,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Sink))
-    settings = Settings().updated([("delivery", delivery)])
+    settings = Settings().with_values([("delivery", delivery)])
     writer = Unused(10_000, flush_rows)
     end, refusals = SinkEnd[Data](node, False, writer), Refusals(BadRecordPolicy.FAIL, Path("unused"))
     links = Links((1,), {}, frozenset({1}), ports={0: Port(0, (1,))})

@@ -74,7 +74,9 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: i
     """A spout that reads `source`; the wall clock shows noon when a second has gone."""
     job = load_text(text, Path(), "t")
     (watermark,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Watermark))
-    settings = Settings().updated([("delivery", delivery), ("batch.rows", f"{rows}"), ("max.pending.rows", f"{rows}")])
+    settings = Settings().with_values(
+        [("delivery", delivery), ("batch.rows", f"{rows}"), ("max.pending.rows", f"{rows}")]
+    )
     outlet = OutputStream(0, [([2], lambda frame, _id, _task: [(0, frame)])])
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
     partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]

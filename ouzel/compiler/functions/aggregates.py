@@ -216,7 +216,7 @@ def find_aggregate(name: str) -> AggregateFunction | None:
     return _BY_NAME.get(name.lower())
 
 
-def resolves(function: AggregateFunction, argument: DataType) -> bool:
+def can_aggregate(function: AggregateFunction, argument: DataType) -> bool:
     """Whether the aggregate takes a value of this type."""
     return function.resolve(argument) is not None
 

@@ -25,7 +25,7 @@ def may_fail(value: Expression) -> bool:
         return True
 
 
-def guarded(value: Expression, condition: Expression) -> Expression:
+def guard(value: Expression, condition: Expression) -> Expression:
     """The value where the condition is TRUE and NULL elsewhere, so that it fails no other row; itself if it cannot fail."""
     if not may_fail(value):
         return value

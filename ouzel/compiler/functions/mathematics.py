@@ -180,12 +180,12 @@ def _doubles(build: Callable[..., pl.Expr], name: str, doc: str, usage: str, *al
 
 
 def _only(condition: Callable[[pl.Expr], pl.Expr], build: Callable[[pl.Expr], pl.Expr]) -> Callable[[pl.Expr], pl.Expr]:
-    def guarded(value: pl.Expr) -> pl.Expr:
+    def build_guarded(value: pl.Expr) -> pl.Expr:
         import polars as pl
 
         return pl.when(condition(value)).then(build(value))
 
-    return guarded
+    return build_guarded
 
 
 def _positive_zero(value: pl.Expr) -> pl.Expr:

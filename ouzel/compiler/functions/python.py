@@ -151,7 +151,7 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
         with in_user_code():  # Polars calls in threads of its own
             answer = python(*columns)
     except FAILURES as error:
-        raise OuzelError(f"the function {called_name(python)} {_told(error)}") from error
+        raise OuzelError(f"the function {called_name(python)} {_describe(error)}") from error
     if not isinstance(answer, pl.Series) or len(answer) != rows:
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
         raise OuzelError(
@@ -189,10 +189,10 @@ def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) ->
         ]
     values, failed = [value for value, _ in answers], [problem for _, problem in answers]
     try:
-        column = _declared(values, kind)
+        column = _make_series(values, kind)
     except Exception:  # one of the values is of another type: each by itself says which
         problems = [_misfit(value, kind) for value in values]
-        column = _declared([None if problem else one for one, problem in zip(values, problems, strict=True)], kind)
+        column = _make_series([None if problem else one for one, problem in zip(values, problems, strict=True)], kind)
         failed = [known or problem for known, problem in zip(failed, problems, strict=True)]
     return pl.DataFrame({VALUE: column, FAILED: pl.Series(failed, dtype=pl.String())}).to_struct()
 
@@ -202,10 +202,10 @@ def _answer(python: Python, row: Sequence[Any]) -> tuple[Any, str | None]:
     try:
         return python(*row), None
     except FAILURES as error:
-        return None, _told(error)
+        return None, _describe(error)
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """What the function raised, and in which line of the user's."""
     where = users_line_in(calls_of(error))
     return f"raised {describe_raised(error)}" + (f" (at {where})" if where else "")
@@ -214,13 +214,13 @@ def _told(error: BaseException) -> str:
 def _misfit(value: Any, kind: pl.DataType) -> str | None:
     """Why a value is none of the type, if it is not."""
     try:
-        _declared([value], kind)
+        _make_series([value], kind)
     except Exception:
-        return f"gave {_shown(value)}, which is no {kind}"
+        return f"gave {_show(value)}, which is no {kind}"
     return None
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """The beginning of how Python writes a value; of one that cannot be written its type."""
     try:
         written = repr(value)
@@ -229,7 +229,7 @@ def _shown(value: Any) -> str:
     return written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
 
 
-def _declared(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
+def _make_series(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
     """The values as a column of just that type: Polars takes the first value's word for some, and NULL for what it has no place for.
 
     Raises:
@@ -247,7 +247,7 @@ def _as_declared(values: Sequence[Any], kind: Any) -> list[Any]:
     Parts of values are held to their types as whole columns: of each row by itself that took 20 microseconds.
 
     Raises:
-        Exception: see `_declared`.
+        Exception: see `_make_series`.
     """
     import polars as pl
 

@@ -77,7 +77,7 @@ def _is_text(expression: Expression) -> bool:
     return isinstance(expression, Literal) and isinstance(expression.value, str)
 
 
-def _fails(cast: Expression) -> bool:
+def _is_failing(cast: Expression) -> bool:
     """Whether a constant cannot be cast so."""
     import polars as pl
 
@@ -89,7 +89,7 @@ def _fails(cast: Expression) -> bool:
 
 def _as_time(text: Expression, kind: DataType) -> Expression:
     cast = cast_to(text, kind)
-    if _fails(cast):
+    if _is_failing(cast):
         shown = str(kind).removesuffix("(6)")
         form = "'2013-01-31'" if isinstance(kind, DateType) else "'2013-01-31 12:30:00'"
         raise QueryError(f"{text} is not a {shown}", instead=f"write it like {form}")
@@ -122,7 +122,7 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
 
 def _may_be(argument: Expression, wanted: DataType) -> bool:
     """Whether it can be cast so; a constant text only if it reads as one."""
-    return can_cast(argument.type, wanted) and not (_is_text(argument) and _fails(cast_to(argument, wanted)))
+    return can_cast(argument.type, wanted) and not (_is_text(argument) and _is_failing(cast_to(argument, wanted)))
 
 
 _SIGNS = {

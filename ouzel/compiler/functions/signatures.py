@@ -24,14 +24,14 @@ def overloads(*choices: tuple[Sequence[DataType], DataType]) -> TypeRule:
     signatures = [Signature(tuple(parameters), result) for parameters, result in choices]
 
     def resolve(types: Sequence[DataType]) -> Signature | None:
-        fitting = [choice for choice in signatures if _fits(types, choice.parameters)]
+        fitting = [choice for choice in signatures if _can_pass(types, choice.parameters)]
         exact = (choice for choice in fitting if tuple(types) == choice.parameters)
         return next(exact, fitting[0] if fitting else None)
 
     return resolve
 
 
-def _fits(types: Sequence[DataType], parameters: Sequence[DataType]) -> bool:
+def _can_pass(types: Sequence[DataType], parameters: Sequence[DataType]) -> bool:
     return len(types) == len(parameters) and all(map(can_coerce, types, parameters))
 
 

@@ -35,7 +35,7 @@ from ouzel.compiler.plan.base import (
     names_below,
     needs_routing,
     reads_for_itself,
-    streamed,
+    streamed_inputs,
     walk,
 )
 from ouzel.compiler.plan.distribution import ANY, BROADCAST, OWN, Distribution, DistributionKind, by_keys, single
@@ -151,6 +151,6 @@ __all__ = [
     "scans_in",
     "single",
     "sinks_in",
-    "streamed",
+    "streamed_inputs",
     "walk",
 ]

@@ -30,10 +30,16 @@ ROWS = "$rows"
 class AggregateCall:
     """One aggregate over columns of the input, which a Project below has already computed.
 
-    `function` is the canonical name in the registry of aggregates; `argument` is None for COUNT(*); `filter` names a BOOLEAN column.
-    Where it was `written` is no part of what it is.
-    `row` is the aggregate itself where it is the user's and not in the registry. `parameters` are the order of its values, a tuple of
-    ValueOrder, if it has one, and then its constants.
+    Attributes:
+        name: the column that the result becomes.
+        function: the canonical name in the registry of aggregates.
+        argument: the column that is aggregated; None for COUNT(*).
+        type: the type of the result.
+        distinct: each value counts once.
+        filter: the BOOLEAN column that says which rows count; None: all do.
+        written: where the call was written; no part of what it is.
+        row: the aggregate itself, where it is the user's and not in the registry.
+        parameters: the order of its values, a tuple of ValueOrder, if it has one, and then its constants.
     """
 
     name: str
@@ -212,9 +218,9 @@ class Aggregate(Unary, DropsLate):
     @property
     def component_name(self) -> str:
         functions = {call.function for call in self.calls}
-        return self.named(functions.pop() if len(functions) == 1 else "aggregate")
+        return self.make_name(functions.pop() if len(functions) == 1 else "aggregate")
 
-    def named(self, verb: str) -> str:
+    def make_name(self, verb: str) -> str:
         """A name for what does this to the groups: `count_by_word`; `sum_by_window`; `count_all`."""
         named = self.keys[:-1] if self.lifetime else self.keys
         keys = [key for key in named if key not in (self.window or ())] or ["window"] * bool(named)
@@ -313,7 +319,7 @@ class PartialAggregate(AggregateHalf):
 
     @property
     def component_name(self) -> str:
-        return self.aggregate.named("combine")
+        return self.aggregate.make_name("combine")
 
     @property
     def label(self) -> str:

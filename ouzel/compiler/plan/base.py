@@ -431,7 +431,7 @@ class SameColumns(Unary):
         return self.input.unique_keys
 
 
-def streamed(node: Node) -> tuple[Node, ...]:
+def streamed_inputs(node: Node) -> tuple[Node, ...]:
     """The inputs whose rows reach the node's tasks as streams; what each task reads for itself is none."""
     pairs = zip(node.inputs, node.distribution, strict=True)
     return tuple(upstream for upstream, spread in pairs if spread.kind is not DistributionKind.OWN)
@@ -439,7 +439,7 @@ def streamed(node: Node) -> tuple[Node, ...]:
 
 def reads_for_itself(node: Node) -> bool:
     """Whether each of the node's tasks reads an input for itself, which reaches it by no stream."""
-    return len(streamed(node)) < len(node.inputs)
+    return len(streamed_inputs(node)) < len(node.inputs)
 
 
 def needs_routing(node: Node) -> bool:

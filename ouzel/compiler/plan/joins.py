@@ -136,7 +136,10 @@ class Join(Binary):
         if self.kind in LEFT_ONLY:
             return left
         found = {
-            one | other for one in left for other in right if self.kind is not JoinKind.FULL or self._tells(one, other)
+            one | other
+            for one in left
+            for other in right
+            if self.kind is not JoinKind.FULL or self._has_telling_keys(one, other)
         }
         if any(key <= {name for _, name in self.keys} for key in right) and self.kind is not JoinKind.FULL:
             found |= left
@@ -144,7 +147,7 @@ class Join(Binary):
             found |= right
         return frozenset(found)
 
-    def _tells(self, one: Names, other: Names) -> bool:
+    def _has_telling_keys(self, one: Names, other: Names) -> bool:
         """Whether keys of both inputs tell a left row without a match from such a row of the right: else all may be NULL in both."""
         both = ((self.left, one), (self.right, other))
         return any(not node.schema[name].nullable for node, key in both for name in key)

@@ -68,7 +68,7 @@ class Ordered(Unary):
     def distribution(self) -> tuple[Distribution, ...]:
         return (by_keys(self.partition, single("all rows are in one order, which one task keeps", "group by a key")),)
 
-    def named(self, *words: str) -> str:
+    def make_name(self, *words: str) -> str:
         """These words and the keys that a user named."""
         return "_".join((*words, *(key for key in self.partition if not key.startswith("$"))))
 

@@ -79,8 +79,18 @@ another life with its next. No query calls it; STATE_TTL does.
 class OverCall:
     """One call over columns of the input, which a Project below has already computed.
 
-    `function` is one of FUNCTIONS or the canonical name of an aggregate. `number` is how far LAG and LEAD look, which row NTH_VALUE
-    takes, how many buckets NTILE makes. `default` names a column that LAG and LEAD give where there is no such row.
+    Attributes:
+        name: the column that the result becomes.
+        function: one of FUNCTIONS, or the canonical name of an aggregate.
+        argument: the column that it reads; None if it reads none.
+        type: the type of the result.
+        frame: the rows around a row that it reads.
+        number: how far LAG and LEAD look, which row NTH_VALUE takes, how many buckets NTILE makes.
+        default: the column that LAG and LEAD give where there is no such row.
+        filter: the BOOLEAN column that says which rows count; None: all do.
+        nullable: the result may be NULL.
+        written: where the call was written; no part of what it is.
+        row: the aggregate itself, where it is the user's and not in the registry.
     """
 
     name: str
@@ -249,7 +259,7 @@ class Over(Ordered, DropsLate):
 
     @property
     def component_name(self) -> str:
-        name = self.named("over")
+        name = self.make_name("over")
         return "over_all" if name == "over" else name
 
     @property

@@ -73,16 +73,21 @@ class Listing:
 
 @dataclass(frozen=True)
 class Program:
-    """What one file of statements asks to run: its sinks (they may share nodes), its SET options, its hints.
+    """What one file of statements asks to run.
 
-    `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
-    `reconciles` are its RECONCILE statements, in order.
-    `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
-    `functions` are the user's own that it may call, beside those of the registries.
-    `listings` are what its DESCRIBE and SHOW statements say.
-    `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
-    `text` is what the user typed, with stars for secrets: all places in the plan are offsets in it.
-    `text_to_run_again` asks the same, and nothing has to be found for it: what its tables hold is declared, and secrets are referred to.
+    Attributes:
+        sinks: what is written, in order; they may share nodes.
+        settings: its SET options, as names and values, in order.
+        hints: its hints.
+        explain: set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",); () for plain EXPLAIN.
+        reconciles: its RECONCILE statements, in order.
+        places: where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
+        notes: what the compiler says of a text that is right but may not mean what it seems to, with its place.
+        functions: the user's own that it may call, beside those of the registries.
+        listings: what its DESCRIBE and SHOW statements say.
+        text: what the user typed, with stars for secrets: all places in the plan are offsets in it.
+        text_to_run_again: asks the same, and nothing has to be found for it: what its tables hold is declared, and secrets are
+            referred to.
     """
 
     sinks: tuple[Sink, ...]

@@ -144,7 +144,7 @@ class ApplyPython(RowWise):
         place = self.gives.schema.names.index(column)
         return ("python", self._trace_steps(place), place)
 
-    def fused(self, below: ApplyPython) -> ApplyPython:
+    def fuse(self, below: ApplyPython) -> ApplyPython:
         """Both as one, on what the one below reads."""
         return replace(self, input=below.input, steps=(*below.steps, *self.steps), takes=below.takes)
 

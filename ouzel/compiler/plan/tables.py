@@ -42,7 +42,7 @@ class NodeTable(Generic[_Entry]):
 
         return enter
 
-    def takes(self, kind: type[Node]) -> bool:
+    def can_take(self, kind: type[Node]) -> bool:
         """Whether it has an entry and does not refuse the class."""
         return not isinstance(self.entries.get(kind, Refused("not listed")), Refused)
 

@@ -75,7 +75,7 @@ class TopN(Ordered):
 
     @property
     def component_name(self) -> str:
-        name = self.named("top", "by")
+        name = self.make_name("top", "by")
         return "top" if name == "top_by" else name
 
     @property

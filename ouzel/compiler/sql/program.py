@@ -10,11 +10,11 @@ from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Listing, Program, Sink
 from ouzel.compiler.sql.queries.hints import gather_hints
-from ouzel.compiler.sql.queries.scope import Relation, matches, pick, unknown_table
+from ouzel.compiler.sql.queries.scope import Relation, is_name_of, pick, unknown_table
 from ouzel.compiler.sql.queries.select import QueryBinder
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import SETTINGS, StateTtl, setting_of
-from ouzel.compiler.sql.script import Script, TextEdit, edited, parse_script
+from ouzel.compiler.sql.script import Script, TextEdit, apply_edits, parse_script
 from ouzel.compiler.sql.statements.finding import lacks_columns, with_found_columns
 from ouzel.compiler.sql.statements.late import LateTable
 from ouzel.compiler.sql.statements.likeness import columns_as_clauses, with_likeness
@@ -135,7 +135,7 @@ class _Compiler:
             self.source.functions.rows,
             tuple(self.listings),
             self.source.text,
-            edited(self.source.text, (*self.script.edits, *self.edits, *self.named.edits)),
+            apply_edits(self.source.text, (*self.script.edits, *self.edits, *self.named.edits)),
         )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
@@ -251,8 +251,8 @@ class _Compiler:
                 statement.columns[-1].span,
             )
         name = statement.name.text
-        relation = relation.called(name, statement.name.span[0])
-        self.relations[name] = relation.aliased(name, [column.text for column in statement.columns])
+        relation = relation.with_name(name, statement.name.span[0])
+        self.relations[name] = relation.with_alias(name, [column.text for column in statement.columns])
 
     def _insert(self, statement: Insert) -> Sink:
         table = self._target(statement.name)
@@ -263,10 +263,10 @@ class _Compiler:
 
     def _target(self, name: Name) -> Table:
         for known, table in self.tables.items():
-            if matches(name, known):
+            if is_name_of(name, known):
                 return table
         for known in self.relations:
-            if matches(name, known):
+            if is_name_of(name, known):
                 raise self.source.error(f"{known} is a view and takes no rows", name.span, "INSERT INTO a table")
         raise unknown_table(self.source, name, self.tables)
 
@@ -276,7 +276,7 @@ class _Compiler:
         sides = SideHints(self.source, span_of(tokens))
         binder = QueryBinder(self.source, query, self._readable, self.named, ttl, sides)
         relation = binder.bind(query.tree)
-        relation = binder.emission.applied(relation)
+        relation = binder.emission.apply(relation)
         if query.emit and query.emit.late:
             relation = self._take_late(relation, query.emit.late)
         self.kept |= ttl.used | sides.used
@@ -320,5 +320,5 @@ class _Compiler:
         return self.relations[known]
 
     def _refuse_known(self, name: Name) -> None:
-        if any(matches(name, known) for known in self.relations):
+        if any(is_name_of(name, known) for known in self.relations):
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")

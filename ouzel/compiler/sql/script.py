@@ -51,7 +51,7 @@ def parse_script(text: str, functions: Functions) -> Script:
     return Script(source, tuple(read))
 
 
-def edited(text: str, edits: Iterable[TextEdit]) -> str:
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with each edit done."""
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]

@@ -14,12 +14,21 @@ from ouzel.connectors.base import Option
 
 @dataclass(frozen=True)
 class Format:
-    """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it.
+    """One row of the table of formats.
 
-    `quoted` is the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
-    A `changelog` is a format whose records take rows back: its decoder gives weights. Of one that is `readable_only` nothing is written.
-    `files` are the options that name a file, `one_of` those of which exactly one is given. A record that may be `many` rows has no key.
-    `kernels` is the module whose import takes long because of Numba: a server imports it once, before it forks the tasks that read.
+    Attributes:
+        name: what 'format' = says.
+        doc: one line.
+        options: its options.
+        decoder: `module:function` that makes a decoder; empty if nothing is read in it.
+        encoder: `module:function` that makes an encoder; empty if nothing is written in it.
+        quoted: the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
+        changelog: its records take rows back, so its decoder gives weights.
+        readable_only: nothing is written in it.
+        files: the options that name a file.
+        one_of: the options of which exactly one is given.
+        many: one record may be several rows; such a record has no key.
+        kernels: the module whose import takes long because of Numba. A server imports it once, before it forks the tasks that read.
     """
 
     name: str

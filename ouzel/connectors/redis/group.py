@@ -27,7 +27,19 @@ _GONE = ("NOGROUP", "no such key")
 
 @dataclass(frozen=True)
 class GroupReading:
-    """What is read, and as whom. Unless it is `tracked` entries are taken for good; `peers` are the consumers of this topology."""
+    """What a consumer of a group reads, and as whom.
+
+    Attributes:
+        stream: the key of the stream.
+        field: the field of an entry that holds the record.
+        group: the consumer group.
+        start: where a group that is made begins: "earliest" or "latest".
+        consumer: the name of this consumer in the group.
+        peers: the consumers of this topology, this one included.
+        pending_most: how many entries it may hold that are not acknowledged.
+        claim_idle_ms: how long another consumer must have been idle before its entries are taken over.
+        tracked: False: entries are acknowledged as they are read.
+    """
 
     stream: str
     field: bytes

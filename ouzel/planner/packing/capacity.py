@@ -54,7 +54,7 @@ class Capacity:
         """Resources of a container with these tasks, padding included."""
         return add_padding(total(self.asks[task.component] for task in tasks))
 
-    def holds(self, tasks: Iterable[Task]) -> bool:
+    def has_room_for(self, tasks: Iterable[Task]) -> bool:
         """Whether one container may have these tasks."""
         tasks = list(tasks)
         needed = self.needs(tasks)
@@ -73,7 +73,7 @@ class Capacity:
             PlanError: naming its component and what it lacks.
         """
         for task in tasks:
-            if not self.holds([task]):
+            if not self.has_room_for([task]):
                 needed = self.needs([task])
                 raise PlanError(
                     f"an instance of '{task.component}' fits into no container: with the container's own processes it needs "

@@ -28,7 +28,9 @@ class FirstFitDecreasing:
         share = -(-len(tasks) // asked) if asked else len(tasks)
         filled: list[list[Task]] = []
         for task in tasks:
-            open_to = (members for members in filled if len(members) < share and self.capacity.holds([*members, task]))
+            open_to = (
+                members for members in filled if len(members) < share and self.capacity.has_room_for([*members, task])
+            )
             room = next(open_to, None)
             if room is None:
                 filled.append(room := [])

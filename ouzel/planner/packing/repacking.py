@@ -60,7 +60,7 @@ def _list_added(current: PackingPlan, changes: Mapping[str, int]) -> list[Task]:
 
 
 def _place(placed: dict[int, list[Task]], task: Task, capacity: Capacity, choose: Choice) -> None:
-    open_to = [tasks for tasks in placed.values() if capacity.holds([*tasks, task])]
+    open_to = [tasks for tasks in placed.values() if capacity.has_room_for([*tasks, task])]
     if open_to:
         choose(open_to).append(task)
     else:

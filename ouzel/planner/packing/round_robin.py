@@ -31,7 +31,7 @@ class RoundRobin:
             )
         for count in [asked] if asked else range(1, len(tasks) + 1):
             dealt = [tasks[first::count] for first in range(count)]
-            if all(map(self.capacity.holds, dealt)):
+            if all(map(self.capacity.has_room_for, dealt)):
                 return _alike([self.capacity.container(number, part) for number, part in enumerate(dealt, 1)])
         raise PlanError(
             f"{len(tasks)} instances do not fit into {asked} containers; set containers higher, or to 0 to have them counted"

@@ -12,7 +12,7 @@ from ouzel.compiler.plan import (
     Union,
     keeps_rows,
     needs_routing,
-    streamed,
+    streamed_inputs,
 )
 from ouzel.compiler.plan.aggregates import is_combinable
 from ouzel.planner.rules.dag import Dag
@@ -44,7 +44,7 @@ def wants_partial_key(node: Node, dag: Dag) -> bool:
 def tables_before(node: Node) -> tuple[str, ...]:
     """The tables whose rows reach the node through stateless nodes only."""
     tables: list[str] = []
-    for upstream in streamed(node):
+    for upstream in streamed_inputs(node):
         if upstream.reads_table:
             tables.append(upstream.reads_table)
         elif not (keeps_rows(upstream) or needs_routing(upstream)):

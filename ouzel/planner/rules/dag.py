@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
-from ouzel.compiler.plan import Hints, Node, Sink, streamed
+from ouzel.compiler.plan import Hints, Node, Sink, streamed_inputs
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Dag:
         """As `nodes`, without those whose rows reach no other by a stream, as each task that needs them reads them for itself."""
         seen: set[int] = set()
         for sink in self.sinks:
-            yield from _inputs_first(sink, seen, streamed)
+            yield from _inputs_first(sink, seen, streamed_inputs)
 
-    def shared(self) -> frozenset[int]:
+    def find_shared(self) -> frozenset[int]:
         """The `id()` of every node that is read more than once."""
         reads = [id(upstream) for node in self.nodes() for upstream in node.inputs]
         return frozenset(key for key in reads if reads.count(key) > 1)
@@ -46,7 +46,7 @@ class Dag:
 
         `node` already has its new inputs; `shared` holds the ids of those new nodes below it that have several readers.
         """
-        before, shared = self.shared(), set[int]()
+        before, shared = self.find_shared(), set[int]()
 
         def make(node: Node, inputs: tuple[Node, ...]) -> Node:
             changed = change(with_inputs(node, inputs), shared)

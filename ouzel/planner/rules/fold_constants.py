@@ -52,19 +52,19 @@ def _fold(node: Node, shared: Set[int]) -> Node:
         return node if items == node.items else replace(node, items=items)
     if not isinstance(node, Filter):
         return node
-    parts = tuple(_needed(conjuncts(rewrite(node.predicate, _value_of))))
+    parts = tuple(_needed_parts(conjuncts(rewrite(node.predicate, _value_of))))
     if not parts:
         return node.input
     predicate = conjunction(parts)
     return node if predicate == node.predicate else replace(node, predicate=predicate)
 
 
-def folded(expression: Expression) -> Expression:
+def fold(expression: Expression) -> Expression:
     """The expression as a constant, if it reads no column and fails no row; else as it is."""
-    return expression if isinstance(expression, Literal) or _reads(expression) else rewrite(expression, _value_of)
+    return expression if isinstance(expression, Literal) or _has_column(expression) else rewrite(expression, _value_of)
 
 
-def _needed(parts: tuple[Expression, ...]) -> Iterator[Expression]:
+def _needed_parts(parts: tuple[Expression, ...]) -> Iterator[Expression]:
     """Those that are not TRUE, up to the first that is FALSE: what stands behind it is never asked."""
     for part in parts:
         if not (isinstance(part, Literal) and part.value is True):
@@ -77,19 +77,19 @@ def _value_of(expression: Expression) -> Expression:
     """The expression as a constant, if it is one: an OR too that begins with TRUE, for nothing behind that is asked."""
     if isinstance(expression, Call) and expression.function == "or" and expression.arguments[0] == _TRUE:
         return _TRUE
-    if isinstance(expression, Literal) or not isinstance(expression.type, _FOLDED) or _reads(expression):
+    if isinstance(expression, Literal) or not isinstance(expression.type, _FOLDED) or _has_column(expression):
         return expression
     if any(isinstance(part, Call) and part.row for part in walk_expression(expression)):
         return expression
-    return _computed(expression) if is_deterministic(expression) else expression
+    return _compute(expression) if is_deterministic(expression) else expression
 
 
-def _reads(expression: Expression) -> bool:
+def _has_column(expression: Expression) -> bool:
     """Whether it reads a column; told at the first, for this is asked of each part."""
     return any(isinstance(part, Column) for part in walk_expression(expression))
 
 
-def _computed(expression: Expression) -> Expression:
+def _compute(expression: Expression) -> Expression:
     import polars as pl
 
     from ouzel.compiler.functions.kernel import evaluate, lower

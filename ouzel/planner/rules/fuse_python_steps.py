@@ -26,4 +26,4 @@ def _fuse(node: Node, shared: Set[int]) -> Node:
     branches = sum(step.kind is StepKind.FLAT_MAP for step in steps)
     if any(step.by_columns for step in steps) or branches > MOST_BRANCHES:
         return node
-    return node.fused(below)
+    return node.fuse(below)

@@ -11,7 +11,7 @@ from ouzel.compiler.expressions import Column as ColumnExpression
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Over, OverCall, Project
 from ouzel.compiler.types import BOOLEAN
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.fold_constants import folded
+from ouzel.planner.rules.fold_constants import fold
 
 C = TypeVar("C", AggregateCall, OverCall)
 
@@ -31,10 +31,10 @@ def leave_out_unasked_values(dag: Dag) -> Dag:
 def _leave_out(node: Node, shared: Set[int]) -> Node:
     match node:
         case Project():
-            items = tuple((name, rewrite(value, _asked)) for name, value in node.items)
+            items = tuple((name, rewrite(value, _without_unasked)) for name, value in node.items)
             return node if items == node.items else replace(node, items=items)
         case Filter():
-            predicate = rewrite(node.predicate, _asked)
+            predicate = rewrite(node.predicate, _without_unasked)
             return node if predicate == node.predicate else replace(node, predicate=predicate)
         case Aggregate():
             calls = tuple(_without_argument(call, node.input) for call in node.calls)
@@ -78,7 +78,7 @@ def _trace(node: Node, name: str) -> Expression | None:
             return None
 
 
-def _asked(expression: Expression) -> Expression:
+def _without_unasked(expression: Expression) -> Expression:
     """The expression without what no row comes to; the kind of value that it gives stays."""
     match expression:
         case Case():
@@ -119,14 +119,14 @@ def _coalesce(call: Call, arguments: tuple[Expression, ...]) -> Expression:
 
 
 def _is_true(condition: Expression) -> bool:
-    return folded(condition) == Literal(BOOLEAN, True)
+    return fold(condition) == Literal(BOOLEAN, True)
 
 
 def _is_false(condition: Expression) -> bool:
-    return folded(condition) == Literal(BOOLEAN, False)
+    return fold(condition) == Literal(BOOLEAN, False)
 
 
 def _is_never(condition: Expression) -> bool:
     """Whether it is FALSE or NULL for every row."""
-    found = folded(condition)
+    found = fold(condition)
     return isinstance(found, Literal) and not found.value

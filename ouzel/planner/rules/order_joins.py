@@ -16,7 +16,7 @@ def order_joins(dag: Dag) -> Dag:
 
     Only inner joins are moved, and only where one of them has no key; otherwise the order is the one that was written.
     """
-    shared = dag.shared()
+    shared = dag.find_shared()
     lower = {
         id(below)
         for node in dag.nodes()
@@ -86,12 +86,12 @@ def _in_order(join: Join, chained: Set[int], equal: Sequence[Expression]) -> Nod
             chain.conditions.append(part)
         else:
             chain.keys.append((one, other))
-    order = list(_connected(chain))
+    order = list(_order_tables(chain))
     if not chain.has_cross or all(one is other for one, other in zip(order, chain.tables, strict=True)):
         return join
     node = order[0]
     for table in order[1:]:
-        node = _joined(node, table, chain, join)
+        node = _join(node, table, chain, join)
     names = {column.name: column for column in columns(join.schema)}
     return Project(node, tuple(names.items()), written=join.written)
 
@@ -110,7 +110,7 @@ def _gather(node: Node, chained: Set[int], chain: _Chain) -> None:
     chain.has_cross |= not node.keys
 
 
-def _connected(chain: _Chain) -> Iterator[Node]:
+def _order_tables(chain: _Chain) -> Iterator[Node]:
     """The tables, each the first that was written of those with a key of one before it; the first of all where none has."""
     left = list(chain.tables)
     known: set[str] = set()
@@ -132,7 +132,7 @@ def _pairs(known: Set[str], table: Node, chain: _Chain) -> Iterator[tuple[Column
             yield other, one
 
 
-def _joined(node: Node, table: Node, chain: _Chain, join: Join) -> Join:
+def _join(node: Node, table: Node, chain: _Chain, join: Join) -> Join:
     """The table beside those that are joined already; no column is in two keys, so what is left of them is a condition."""
     known = set(node.schema.names)
     keys: list[tuple[str, str]] = []

@@ -27,7 +27,7 @@ def push_filters_to_sources(dag: Dag) -> Dag:
 
 def _split(node: Filter, descent: _Descent) -> Node:
     below, kept = node.input, []
-    for conjunct in _gathered(conjuncts(node.predicate)):
+    for conjunct in _gather(conjuncts(node.predicate)):
         lowered = descent.beneath(conjunct, below) if can_move(conjunct) else None
         if lowered is None:
             kept.append(conjunct)
@@ -36,7 +36,7 @@ def _split(node: Filter, descent: _Descent) -> Node:
     return Filter(below, conjunction(kept)) if kept else below
 
 
-def _gathered(parts: Sequence[Expression]) -> Sequence[Expression]:
+def _gather(parts: Sequence[Expression]) -> Sequence[Expression]:
     """Of a long AND, the conjuncts that may move and read the same columns as one: they move together."""
     if len(parts) < LONG_CHAIN:
         return parts

@@ -37,7 +37,7 @@ def _share(node: Node, shared: Set[int]) -> Node:
     reading = _reading(node.input, shared)
     if reading is None or not _may_share(node.aggregate, reading):
         return node
-    return _dealt(_by_pane(node, reading), node, reading)
+    return _deal_panes(_by_pane(node, reading), node, reading)
 
 
 def _reading(node: Node, shared: Set[int]) -> _Reading | None:
@@ -84,7 +84,7 @@ def _by_pane(node: PartialAggregate, reading: _Reading) -> PartialAggregate:
     return PartialAggregate(below, replace(aggregate, input=below, keys=keys, window=("", PANE, "")))
 
 
-def _dealt(panes: PartialAggregate, node: PartialAggregate, reading: _Reading) -> Node:
+def _deal_panes(panes: PartialAggregate, node: PartialAggregate, reading: _Reading) -> Node:
     """Each pane's total once for each window that the pane lies in, in the columns of the partial aggregate by window."""
     names = ("$start", "$end", "$time")
     assignment = replace(reading.assignment, input=panes, column=PANE, names=names)

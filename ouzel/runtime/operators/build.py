@@ -33,7 +33,7 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     names_below,
-    streamed,
+    streamed_inputs,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.planner.refused import NOT_IN_TOPOLOGIES, TOPOLOGIES
@@ -130,7 +130,8 @@ def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
     """Where the rows of each node go: to those of the others that read it, and into its streams; and where those that it drops."""
     streams = [(output.place % len(nodes), output.stream) for output in outputs] or [(len(nodes) - 1, DEFAULT_STREAM)]
     readers = [
-        [reader for reader, other in enumerate(nodes) if any(node is one for one in streamed(other))] for node in nodes
+        [reader for reader, other in enumerate(nodes) if any(node is one for one in streamed_inputs(other))]
+        for node in nodes
     ]
     return [
         Edges(

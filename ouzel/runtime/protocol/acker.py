@@ -53,9 +53,18 @@ class RunningTime:
 
 @dataclass(slots=True)
 class PendingBatch:
-    """One batch on its way: its messages, how many rows, the holder's own token, and how far its acks are.
+    """One batch on its way, and how far its acks are.
 
-    `sent_ms` is in running time.
+    Attributes:
+        sequence: the number of its root.
+        messages: what was sent, to be sent again; empty if nothing was.
+        rows: how many rows it counts for in `max.pending.rows`.
+        token: the holder's own.
+        attempt: how often it was sent again; acks of earlier attempts are void.
+        xor: the ids of all messages below the root that are not acked, by exclusive or; 0 when the tree is done.
+        emitted_ms: when it was first sent.
+        sent_ms: when it was last sent, in running time.
+        timeouts: how often it timed out; each doubles the next timeout.
     """
 
     sequence: int

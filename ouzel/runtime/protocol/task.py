@@ -51,14 +51,21 @@ REPEAT_MS, REPEAT_MOST_MS = 500, 4_000
 
 @dataclass(slots=True)
 class TaskMetrics(TaskCounts):
-    """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
+    """Counts of a task since its start.
 
-    `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
-    event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
-    `lag` how many records wait in the source behind what was read, None if that is not known; `backlogs` where most of them wait;
-    `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
-    are not those since the start but of all lives of the task: what is read again is counted once. If it is
-    `restored`, all counts are those of all lives up to an epoch, and of this one since. `counters` are the user's own.
+    Attributes:
+        pending_rows: rows sent and not yet acked.
+        watermark_us: the task's watermark; None before the first.
+        latency_us: complete latency by rows, in log buckets (see observe.histogram).
+        ranges: what of a source's partitions has been read and wholly acked: partition id -> (first offset, end).
+        times: how far event time has come at those ends, in microseconds.
+        waiting: what a source's event time waits for.
+        lag: how many records wait in the source behind what was read; None if that is not known.
+        backlogs: where most of them wait.
+        began_us: how far a run before had closed windows, when this one goes on from it.
+        carries: rows_in, rows_acked and rows_bad count all lives of the task, so that what is read again is counted once.
+        restored: all counts are those of all lives up to an epoch, and of this one since.
+        counters: the user's own.
     """
 
     pending_rows: int = 0

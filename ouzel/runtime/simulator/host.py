@@ -67,11 +67,28 @@ class TaskPast:
 
 @dataclass
 class Host:
-    """One task: its machine, what is kept for it over restarts, and when it next does what.
+    """One task: its machine, what is kept for it over restarts, and when it next does what. All times are in milliseconds.
 
-    `published` is the newest epoch up to which all that its sink was given is visible. `due_ms` is when it next has something to do; None
-    if that may have changed since it was found: whoever changes it says so. In the pause `takes_in` it is to be snapshotted once it rests;
-    at `rolls_back_at` it begins the next generation. One that is dead waits for that.
+    Attributes:
+        task: which task it is.
+        machine: the machine of its present life.
+        past: what is kept of its lives before.
+        tick_at: when the machine is next told the time.
+        poll_at: when a source is next asked for rows.
+        poll_ms: the pause between two such questions.
+        stalled_until: it does nothing before.
+        starved_since_ms: since when it has had no core; None if it has one.
+        finished: the machine has said that it is done.
+        commits: what its source is to commit, each with the time at which that happens.
+        orders: what its sink is to do, each with the time at which that happens.
+        sink_stalled_until: its sink does nothing before.
+        sink_refuses: its sink fails whatever it is told.
+        published: the newest epoch up to which all that its sink was given is visible.
+        arriving: messages on their way, a queue for each link.
+        takes_in: the pause in which it is to be snapshotted once it rests.
+        rolls_back_at: when it begins the next generation.
+        is_dead: it has ended, and waits for that.
+        due_ms: when it next has something to do; None if that may have changed since it was found: whoever changes it says so.
     """
 
     task: Task
@@ -144,7 +161,7 @@ class Host:
         """Its sink writes nothing until then."""
         self.sink_stalled_until, self.due_ms = until_ms, None
 
-    def asked(self, now_ms: float, had_something: bool) -> None:
+    def on_poll(self, now_ms: float, had_something: bool) -> None:
         """It has been polled, or handled what came."""
         self.poll_ms = POLL_MS if had_something else min(2 * self.poll_ms, TICK_MS)
         self.poll_at = now_ms if had_something else now_ms + self.poll_ms

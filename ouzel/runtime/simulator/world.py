@@ -415,7 +415,7 @@ class World:
         taken = take_arrived(host.arriving, self.now_ms, self.random)
         messages = [one.message for one in taken if self._is_heard(one, host)]
         if messages:
-            host.asked(self.now_ms, had_something=True)
+            host.on_poll(self.now_ms, had_something=True)
             self._call(host, lambda: host.machine.handle(messages, self.now_ms))
         return bool(taken)
 
@@ -432,7 +432,7 @@ class World:
         if host.poll_due_ms() > self.now_ms:
             return False
         had_something = self._call(host, lambda: host.machine.poll(self.now_ms))
-        host.asked(self.now_ms, had_something)
+        host.on_poll(self.now_ms, had_something)
         return had_something
 
     def _call(self, host: Host, call: Callable[[], list[Instruction]]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
+from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed_inputs
 from ouzel.compiler.plan.identity import digest
 from ouzel.connectors import open_publisher, open_sink, open_source, reads_of
 from ouzel.connectors.base import Reads
@@ -188,7 +188,7 @@ def _chain_bolt(setup: TaskSetup, context: TaskContext, component: Component) ->
     _load_sides(component, chain, context, setup)
     end = _sink_end(sink, chain, setup.task, context) if sink else None
     refusals, quarantine = row_refusals(context), Quarantine(context.in_flight)
-    ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
+    ports = tuple(_columns_of(node) for node in streamed_inputs(component.chain[0]))
     bolt = ChainBolt(setup, chain, ports, refusals, quarantine, end)
     if context.restored:
         bolt.restore(context.restored)

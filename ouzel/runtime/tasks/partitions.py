@@ -57,14 +57,35 @@ class Emitted:
 
 @dataclass
 class PartitionProgress:
-    """Where reading one partition stands.
+    """Where reading one partition stands. Offsets are the source's, times microseconds of event time.
 
-    `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
-    not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
-    nothing, `linger` whether its rows are left to gather, `lag` how far its rows were behind the wall clock; `committed` is the offset
-    before which all is acked, `committed_us` the event time there, and `marks` what of it needs no state. `newest_us` is the newest row
-    read. A run before had read up to `read_before`. `opened_at` is the offset that its reader was asked to begin at, if any was.
-    Where only history is read, reading ends at the offset `stop`, and time is `stop_us` then at least.
+    Attributes:
+        partition: which one it is.
+        reader: what reads it.
+        id: its number among all partitions, the same in each life.
+        journal: where batches are cut that are cut for the first time.
+        lag: how far its rows were behind the wall clock.
+        watermark_us: its watermark.
+        silence: how long it has given nothing.
+        linger: whether its rows are left to gather.
+        ended: nothing more will be read of it.
+        emitted: the batches emitted and not yet committed, in order.
+        cuts: where batches were cut that were emitted before a crash and not committed: they are cut there again.
+        first: the first offset that was read; -1 before.
+        committed: the offset before which all is acked; None before the first commit.
+        committed_us: the event time there.
+        place: where a successor of the task reads on; None if nothing is committed.
+        marks: what of the committed part needs no state.
+        newest_us: the newest row read.
+        read_before: up to where a life or a run before had read.
+        resumed: it began at the place of a life or a run before.
+        replays: what was last read had been emitted before a crash.
+        at: the offset behind what was read; -1 before.
+        opened_at: the offset that its reader was asked to begin at, if any was.
+        stop: the offset at which reading ends, where only history is read.
+        stop_us: the least that time is there.
+        shedder: what decides which records are skipped.
+        _part: the beginning of a batch whose end has not been read.
     """
 
     partition: Partition

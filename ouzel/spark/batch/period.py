@@ -92,7 +92,7 @@ def program_within(program: Program, period: Period) -> Program:
     made: dict[tuple[int, Period], Node] = {}
     for node in nodes:
         for part in wanted[id(node)]:
-            inputs = tuple(made[id(below), _needed(node, part)] for below in node.inputs)
+            inputs = tuple(made[id(below), _period_below(node, part)] for below in node.inputs)
             made[id(node), part] = tables.get(id(node)) or _within(with_inputs(node, inputs), part)
     return replace(program, sinks=tuple(cast(Sink, made[id(sink), period]) for sink in program.sinks))
 
@@ -115,11 +115,11 @@ def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ..
     wanted: dict[int, dict[Period, None]] = {id(sink): {period: None} for sink in program.sinks}
     for node in reversed(list(Dag(program.sinks).nodes())):
         for below in node.inputs:
-            wanted.setdefault(id(below), {}).update({_needed(node, part): None for part in wanted[id(node)]})
+            wanted.setdefault(id(below), {}).update({_period_below(node, part): None for part in wanted[id(node)]})
     return {key: tuple(parts) for key, parts in wanted.items()}
 
 
-def _needed(node: Node, part: Period) -> Period:
+def _period_below(node: Node, part: Period) -> Period:
     """What a node reads of its inputs to give that part."""
     return _of_windows(node.window_grid, part) if node.window_grid else part
 

@@ -237,7 +237,7 @@ def _lists_columns(call: ast.Call) -> bool:
     return many and isinstance(call.func, ast.Attribute) and call.func.attr in APART
 
 
-def _broken(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
+def _break_lines(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
     """The lines of `prefix node suffix` between brackets that are there already; they begin at `indent`, which is not part of them."""
     text = prefix + flat(node) + suffix
     if indent + len(text) <= WIDTH and not _is_apart(node):
@@ -254,12 +254,12 @@ def _broken(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
             items = [
                 line
                 for key, value in _pairs(keys, values)
-                for line in _broken(value, f"{flat(key)}: ", ",", indent + STEP)
+                for line in _break_lines(value, f"{flat(key)}: ", ",", indent + STEP)
             ]
             return [f"{prefix}{{", *_indent(items), f"}}{suffix}"]
         case ast.List(elts=elements) | ast.Tuple(elts=elements) if elements:
             opening, closing = "[]" if isinstance(node, ast.List) else "()"
-            items = [line for element in elements for line in _broken(element, "", ",", indent + STEP)]
+            items = [line for element in elements for line in _break_lines(element, "", ",", indent + STEP)]
             return [f"{prefix}{opening}", *_indent(items), f"{closing}{suffix}"]
     return [text]
 
@@ -274,11 +274,11 @@ def _broken_operands(node: ast.BinOp | ast.Compare, prefix: str, suffix: str, in
 
 def _broken_operand(node: ast.expr, prefix: str, suffix: str, indent: int, binding: int) -> list[str]:
     if not _needs_parentheses(node, binding):
-        return _broken(node, prefix, suffix, indent)
+        return _break_lines(node, prefix, suffix, indent)
     text = f"{prefix}({flat(node)}){suffix}"
     if indent + len(text) <= WIDTH and not _is_apart(node):
         return [text]
-    return [f"{prefix}(", *_indent(_broken(node, "", "", indent + STEP)), f"){suffix}"]
+    return [f"{prefix}(", *_indent(_break_lines(node, "", "", indent + STEP)), f"){suffix}"]
 
 
 def _broken_chain(chain: CallChain, prefix: str, suffix: str, indent: int, *, fluent: bool) -> list[str]:
@@ -311,6 +311,6 @@ def _broken_link(link: ChainLink, before: str, after: str, indent: int) -> list[
         return [f"{before}(", *_indent([together]), ")"]
     if len(arguments) == 1:
         ((name, value),) = arguments
-        return [f"{before}(", *_indent(_broken(value, name, "", indent + STEP)), ")"]
-    lines = [line for name, value in arguments for line in _broken(value, name, ",", indent + STEP)]
+        return [f"{before}(", *_indent(_break_lines(value, name, "", indent + STEP)), ")"]
+    lines = [line for name, value in arguments for line in _break_lines(value, name, ",", indent + STEP)]
     return [f"{before}(", *_indent(lines), ")"]

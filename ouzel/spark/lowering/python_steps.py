@@ -35,7 +35,7 @@ def lower_python(node: ApplyPython, names: object) -> list[str]:
 
 def steps_text(*dags: Dag) -> str:
     """The functions of plans as a constant of their job, as cloudpickle has them; empty without any."""
-    held = dict(entry for dag in dags for node in dag.nodes() for entry in _held(node))
+    held = dict(entry for dag in dags for node in dag.nodes() for entry in _pickled_steps(node))
     if not held:
         return ""
     lines = [
@@ -48,7 +48,7 @@ def steps_text(*dags: Dag) -> str:
     return "\n".join([*lines, "}", "", "", ""])
 
 
-def _held(node: Node) -> Iterator[tuple[str, bytes]]:
+def _pickled_steps(node: Node) -> Iterator[tuple[str, bytes]]:
     """What a node computes in Python, by the name that the job has for it."""
     if isinstance(node, ApplyPython):
         below = Scan("", "", (), node.input.schema, traits=GIVEN_ROWS)

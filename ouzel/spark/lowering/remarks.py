@@ -38,7 +38,7 @@ def remarks(query: str, nodes: Iterable[Node]) -> Remarks:
     begins, clauses = (
         {each for each in of if each >= 0} for of in zip(*((w.begins, w.clause) for w in written), strict=True)
     )
-    text = source.blanked()
+    text = source.blank_out()
     for comment in _join(query, source.comments()):
         line = _line_spoken_of(query, text, comment)
         starts = sorted(at for at in begins | clauses if at in line)

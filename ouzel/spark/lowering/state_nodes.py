@@ -167,7 +167,7 @@ def lower_in_state(node: InState, names: FrameNames) -> list[str]:
 
 def operators_text(dag: Dag) -> str:
     """The plan's operators as a constant of the query's text; empty without any."""
-    held = dict(_held(dag))
+    held = dict(_pickled_operators(dag))
     if not held:
         return ""
     lines = [f"{OPERATORS} = {{"]
@@ -177,7 +177,7 @@ def operators_text(dag: Dag) -> str:
     return "\n".join([*lines, "}", "", "", ""])
 
 
-def _held(dag: Dag) -> Iterator[tuple[str, bytes]]:
+def _pickled_operators(dag: Dag) -> Iterator[tuple[str, bytes]]:
     for node in dag.nodes():
         if isinstance(node, InState):
             held = (node.operator, node.lag_us)

@@ -41,7 +41,7 @@ def with_our_operators(dag: Dag) -> Dag:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
         own = with_inputs(node, inputs)
         why = _why_not_own(own, lag_us)
-        made = _in_state(own, inputs, lag_us, why) if why else _weighted(own)
+        made = _in_state(own, inputs, lag_us, why) if why else _carry_weights(own)
         lags[id(made)] = lag_us + (_delay_us(made.operator) if isinstance(made, InState) else 0)
         return made
 
@@ -103,7 +103,7 @@ def _delay_us(node: Node) -> int:
     return 1 if any(node.waits) else 0
 
 
-def _weighted(node: Node) -> Node:
+def _carry_weights(node: Node) -> Node:
     """A node that Spark computes, handing on the weights of its rows."""
     carried = [WEIGHT in below.schema.names for below in node.inputs]
     if not any(carried):

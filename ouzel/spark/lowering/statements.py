@@ -58,14 +58,14 @@ def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[JobStatement]:
     """Which nodes each statement chains: a table, a view, what is united, joined or shared by several readers is a frame of its own."""
     made: dict[int, JobStatement] = {}
     statements: list[JobStatement] = []
-    shared = dag.shared()
+    shared = dag.find_shared()
     apart = {id(branch) for node in dag.nodes() if len(node.inputs) > 1 for branch in node.inputs}
     for node in dag.nodes():
         upstream = node.inputs[0] if len(node.inputs) == 1 else None
         before = made[id(upstream)] if upstream is not None else None
         if isinstance(node, Watermark) and before is not None:
             made[id(node)] = before
-        elif before is None or not _list_marked(upstream).isdisjoint(shared | apart) or _begins(node, before):
+        elif before is None or not _list_marked(upstream).isdisjoint(shared | apart) or _is_first(node, before):
             made[id(node)] = JobStatement([node])
             statements.append(made[id(node)])
         else:
@@ -115,7 +115,7 @@ def _list_marked(node: Node | None) -> set[int]:
     return found
 
 
-def _begins(node: Node, before: JobStatement) -> bool:
+def _is_first(node: Node, before: JobStatement) -> bool:
     """Whether a node begins a statement of its own: behind a table or a view, or as the second aggregate."""
     if isinstance(before.nodes[-1], Scan) or before.nodes[-1].written.name:
         return True

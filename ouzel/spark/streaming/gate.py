@@ -57,7 +57,7 @@ class MicroBatchGate:
             self._unlimited += more
             self._changed.notify_all()
 
-    def handed(self, size: int) -> None:
+    def add(self, size: int) -> None:
         """So many bytes more of results wait to be taken; fewer, if it is negative."""
         with self._changed:
             self._bytes += size

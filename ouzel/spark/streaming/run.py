@@ -83,7 +83,7 @@ class StructuredHandle(RowIteration):
     def results(self) -> list[pl.DataFrame]:
         """Frames of the result sink since the last call: those of committed micro-batches."""
         frames = [self._frames.popleft() for _ in range(len(self._frames))]
-        self._gate.handed(-sum(int(frame.estimated_size()) for frame in frames))
+        self._gate.add(-sum(int(frame.estimated_size()) for frame in frames))
         return frames
 
     def status(self) -> Status:
@@ -225,7 +225,7 @@ class StructuredHandle(RowIteration):
         if stream is None:
             return
         with self._lock:
-            written = stream.progressed(report)
+            written = stream.on_progress(report)
             self._rows_out += written.rows
             self._frames += written.frames
             self._rows_bad += stream.settle(self._bad_places, self._say_bad)

@@ -113,9 +113,9 @@ class Stream:
 
     def _hand(self, number: int, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
-        self._gate.handed(int(frame.estimated_size()))
+        self._gate.add(int(frame.estimated_size()))
 
-    def progressed(self, report: Mapping[str, Any]) -> TakenMicroBatch:
+    def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
         """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
         self.account.add(report)
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
@@ -125,7 +125,7 @@ class Stream:
         """What Spark's reports call this run; empty before it has begun."""
         return str(self.running.runId) if self.running else ""
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has read everything there will ever be. A run that goes on from a checkpoint may have nothing left to report.
 
         Raises:

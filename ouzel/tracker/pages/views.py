@@ -27,7 +27,23 @@ LATE, BAD, FAIL = (f"__{name}-count/default" for name in ("late", "bad", "fail")
 
 @dataclass(frozen=True)
 class TopologyRow:
-    """One line of the list: what is shown, and in `order` what columns are sorted by."""
+    """One line of the list of topologies, as texts.
+
+    Attributes:
+        name: the topology's name.
+        state: whether it runs.
+        delivery: its delivery guarantee.
+        since: when it was submitted.
+        rate_in: rows read a second.
+        rate_out: rows written a second.
+        watermark: the lowest of its sinks' inputs.
+        behind: how far the watermark is behind the wall clock.
+        lag: records that wait in its sources.
+        epoch: the newest epoch.
+        exceptions: how many problems there are.
+        problem: why it failed.
+        order: column -> what that column is sorted by.
+    """
 
     name: str
     state: str
@@ -95,7 +111,23 @@ class Load:
 
 @dataclass(frozen=True)
 class ComponentRow:
-    """One line of the table of statistics."""
+    """One line of the table of statistics: texts of all tasks of a component since their start.
+
+    Attributes:
+        name: the component's name.
+        kind: spout or bolt.
+        colour: the number of its colour.
+        tasks: how many tasks it has.
+        rate_in: rows taken a second.
+        rate_out: rows given a second.
+        rows_in: rows taken.
+        rows_out: rows given.
+        late: rows that came too late.
+        bad: records that could not be read or computed.
+        replayed: rows that were read again.
+        latency: time from emit to ack.
+        loads: how much of a core its busiest task had, by span of time.
+    """
 
     name: str
     kind: str

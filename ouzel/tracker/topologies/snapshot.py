@@ -31,7 +31,8 @@ class TopologySnapshot:
         condition: how it stands.
         job: what runs, in outline.
         home: the job directory.
-        user, host: whose it is, and on which machine.
+        user: whose it is.
+        host: the machine that it is on.
         status: the last that its topology master said; None if it has not said anything.
         processes: by container, its processes.
         running: by container, the names of those that run.

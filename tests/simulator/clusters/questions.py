@@ -77,7 +77,7 @@ def plan_of(shape: Shape) -> tuple[Topology, PackingPlan]:
     topology = job.topology
     if shape.is_published:
         program = replace(job.program, sinks=(*job.program.sinks[:-1], written(job.program.sinks[-1])))
-        settings = job.settings.updated([("delivery", "effectively-once")])
+        settings = job.settings.with_values([("delivery", "effectively-once")])
         topology = plan_topology(program, settings, shape.question, frozenset())
     containers = min(shape.containers, len(topology.tasks()))
     topology = replace(topology, settings=replace(topology.settings, containers=containers))

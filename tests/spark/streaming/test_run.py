@@ -98,17 +98,17 @@ def test_a_gate_lets_through_what_hands_nothing_over_and_what_has_room(monkeypat
         with door.passing(hands=True):
             passed.set()
 
-    door.handed(101)
+    door.add(101)
     with door.passing():
         thread = Thread(target=pass_through)
         thread.start()
     assert door.shut(1), "who waits outside is not waited for"
     door.open()
     assert not passed.is_set()
-    door.handed(-1)
+    door.add(-1)
     thread.join(30)
     assert passed.is_set()
-    door.handed(1)
+    door.add(1)
     door.stop()
     with pytest.raises(TopologyError, match="the run stops"):
         pass_through()

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, is_numeric
-from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, balanced
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
 from ouzel.compiler.sql.expressions.advice import of_function, of_operator
@@ -78,7 +78,7 @@ class Binder:
         """What is computed remembers where it was written, for rows that it fails on."""
         if isinstance(bound, Column | Literal) or bound.written is not None:
             return bound
-        return replace(bound, written=self.source.written(place(node)))
+        return replace(bound, written=self.source.locate(place(node)))
 
     def operator(self, node: exp.Expr) -> Expression:
         """A binary operator."""
@@ -87,10 +87,12 @@ class Binder:
             return predicates.bind_tuples(self, node)
         if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
             operands = [(part, self.bind(part)) for part in _operands(node)]
-            return balanced(operands, lambda left, right: (right[0], self._joined(node, left, right)))[1]
-        return self._joined(node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression)))
+            return join_balanced(operands, lambda left, right: (right[0], self._bind_operator(node, left, right)))[1]
+        return self._bind_operator(
+            node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
+        )
 
-    def _joined(
+    def _bind_operator(
         self, node: exp.Expr, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]
     ) -> Expression:
         """Two operands of an operator, each with what is bound of it."""
@@ -134,7 +136,7 @@ class Binder:
             return Literal(VARCHAR, node.name)
         return self._locate(node, lambda: literals.number(node.name))
 
-    def negated(self, node: exp.Expr) -> Expression:
+    def negate(self, node: exp.Expr) -> Expression:
         """Minus; of a number it is part of the literal, so that -2147483648 is an INT."""
         if isinstance(node.this, exp.Literal) and not node.this.args["is_string"]:
             return self._locate(node, lambda: literals.number("-" + node.this.name))
@@ -232,14 +234,14 @@ class Binder:
             raise self.source.error(problem, place(node.expressions[0]), advice)
         return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
 
-    def filtered(self, node: exp.Expr) -> Expression:
+    def bind_filter(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
         called = called_in(node.this)
         if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
             return self.aggregate(node.this, node.expression.this)
         raise self.source.error("FILTER belongs to an aggregate", place(node.this), "write CASE WHEN")
 
-    def ordered(self, node: exp.Expr) -> Expression:
+    def bind_ordered(self, node: exp.Expr) -> Expression:
         """WITHIN GROUP (ORDER BY ...), IGNORE NULLS and RESPECT NULLS, which only an aggregate takes."""
         called = called_in(node)
         if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
@@ -403,7 +405,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Null: _constant(NULL, lambda _: None),
     exp.Paren: lambda binder, node: binder.bind(node.this),
     exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
-    exp.Neg: Binder.negated,
+    exp.Neg: Binder.negate,
     exp.BitwiseNot: lambda binder, node: binder.resolve(node, "bitnot", [binder.bind(node.this)]),
     exp.Column: lambda binder, node: binder.column(node),
     exp.Dot: Binder.dot,
@@ -418,10 +420,10 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Case: Binder.case,
     exp.Cast: Binder.postfix_cast,
     exp.Bracket: Binder.element,
-    exp.Filter: Binder.filtered,
-    exp.WithinGroup: Binder.ordered,
-    exp.IgnoreNulls: Binder.ordered,
-    exp.RespectNulls: Binder.ordered,
+    exp.Filter: Binder.bind_filter,
+    exp.WithinGroup: Binder.bind_ordered,
+    exp.IgnoreNulls: Binder.bind_ordered,
+    exp.RespectNulls: Binder.bind_ordered,
     exp.Anonymous: Binder.call,
     exp.Window: Binder.over,
 }  # fmt: skip

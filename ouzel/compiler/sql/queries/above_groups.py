@@ -80,11 +80,11 @@ class _Below:
     def __init__(self, source: QueryText, tree: exp.Select) -> None:
         self._source, self._tree = source, tree
         group = tree.args.get("group")
-        self._keys = [self._numbered(key) for key in group.expressions] if group else []
+        self._keys = [self._find_numbered(key) for key in group.expressions] if group else []
         self._items = [item for item in tree.expressions if not has_subquery(item)]
         self._values = [strip_alias(item) for item in self._items]
 
-    def _numbered(self, key: exp.Expr) -> exp.Expr:
+    def _find_numbered(self, key: exp.Expr) -> exp.Expr:
         """What a key that is a number says; the numbers of the lower query's items are others."""
         items = self._tree.expressions
         if not (isinstance(key, exp.Literal) and key.name.isdigit() and 1 <= int(key.name) <= len(items)):

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Call, Case, Column, Expression, Literal
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, Constant, ValueOrder
-from ouzel.compiler.functions.aggregates import resolve_aggregate, resolves
+from ouzel.compiler.functions.aggregates import can_aggregate, resolve_aggregate
 from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.plan import AddsWindow, AssignWindow, Filter, Node, walk
 from ouzel.compiler.sql.expressions.advice import of_aggregate
@@ -168,7 +168,7 @@ class AggregateBinder:
             signature = resolve_aggregate(self.name, kind, self.own)
         except QueryError as error:
             start, end = place(self.node)
-            if kind == VARCHAR and resolves(self.function, DOUBLE):
+            if kind == VARCHAR and can_aggregate(self.function, DOUBLE):
                 first, last = place(values[0])
                 error.instead = f"write {self.name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
             elif len(bound) == 1:
@@ -270,12 +270,12 @@ class AggregateBinder:
                 raise self.source.error(
                     f"the {constant.name} of {self.name.upper()} is from {constant.least} to {constant.most}",
                     place(node),
-                    _meant(constant.name, number, constant.least, constant.most),
+                    _advise(constant.name, number, constant.least, constant.most),
                 )
         return value.value
 
 
-def _meant(name: str, number: float, least: float, most: float) -> str:
+def _advise(name: str, number: float, least: float, most: float) -> str:
     """What to write for what other systems take, if it is that: percent for a fraction, and Spark's accuracy, which is one by the error."""
     is_error = name == "error"
     meant = 1 / number if is_error and number else number / 100

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ouzel.compiler import expressions
 from ouzel.compiler.expressions import Column, Expression, Literal, columns, rewrite, walk_expression
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
-from ouzel.compiler.functions.guards import guarded
+from ouzel.compiler.functions.guards import guard
 from ouzel.compiler.plan import Aggregate, AggregateCall, Emit, Filter, Node, Project, WindowKind
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder
@@ -26,7 +26,7 @@ from ouzel.compiler.sql.queries.grouping_sets import (
 )
 from ouzel.compiler.sql.queries.output import OutputColumn, advise_of_alias, outputs_of, star_of, strip_alias
 from ouzel.compiler.sql.queries.over import OverCalls
-from ouzel.compiler.sql.queries.scope import Relation, fresh, matches, name_of, pick
+from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.ttl import Forgetting
 from ouzel.compiler.sql.queries.windows import WindowCall, assign_session, assign_window, is_window, read_window
 from ouzel.compiler.sql.syntax.places import consume, place
@@ -44,7 +44,7 @@ def distinct_rows(relation: Relation, emission: Emission, forgetting: Forgetting
     node, names = relation.node, relation.node.schema.names
     window = relation.window
     emit = emission.rule(window is not None)
-    if forgetting is None or window is not None or not forgetting.lifetime(timed := forgetting.timed(node)):
+    if forgetting is None or window is not None or not forgetting.lifetime(timed := forgetting.with_time(node)):
         return replace(relation, node=Aggregate(node, names, (), emit, window))
     node, keys, lifetime = forgetting.living(timed, names)
     made = Aggregate(node, keys, (), emit, lifetime=lifetime)
@@ -104,8 +104,8 @@ class _GroupBinder(Binder):
             )
         made = call.bind()
         where = row.condition(condition, "FILTER") if condition else None
-        value = guarded(made.value, where) if made.value and where else made.value
-        written = self.source.written(place(call.node))
+        value = guard(made.value, where) if made.value and where else made.value
+        written = self.source.locate(place(call.node))
         return _Argument(made.function.name, value, made.type, made.distinct, where, written, made.own, made.parameters)
 
     def window_part(self, node: exp.Expr, name: str) -> Expression:
@@ -270,7 +270,9 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn])
         chosen = outputs[position - 1]
     elif isinstance(item, exp.Column) and not item.args.get("table"):
         written = name_of(source, item.this)
-        aliased = [output for output in outputs if isinstance(output.node, exp.Alias) and matches(written, output.name)]
+        aliased = [
+            output for output in outputs if isinstance(output.node, exp.Alias) and is_name_of(written, output.name)
+        ]
         if aliased and not pick(written, (column.name for column in binder.relation.columns)):
             chosen = aliased[0]
     if chosen is None:

@@ -12,7 +12,7 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import AsofJoin, Join, JoinKind
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import is_time
-from ouzel.compiler.sql.queries.joins import apart, keyed, shared
+from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
 from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
@@ -90,7 +90,7 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
 
 def _pairs(source: QueryText, join: exp.Join, left: Relation, right: Relation) -> list[tuple[Visible, Visible]]:
     names = [name_of(source, identifier) for identifier in join.args["using"]]
-    return [(shared(source, name, left), shared(source, name, right)) for name in names]
+    return [(find_shared(source, name, left), find_shared(source, name, right)) for name in names]
 
 
 def _make_join(
@@ -114,7 +114,9 @@ def _make_join(
     if sign in ("le", "lt"):
         problem = f"the next row, as {_show(other, sides[1])} after {_show(one, sides[0])}, is not supported"
         raise source.error(problem, _place(join), "ask for the latest: a.ts >= b.ts", NotSupported)
-    left, right, keys, rest = keyed(sides[0].node, sides[1].node, [part for part in parts if part is not ordered[0]])
+    left, right, keys, rest = extract_keys(
+        sides[0].node, sides[1].node, [part for part in parts if part is not ordered[0]]
+    )
     if rest:
         problem = "a join as of a time takes equalities beside the times, and this condition is another"
         raise source.error(problem, _place(join), "put it into a subquery, or into WHERE")

@@ -118,12 +118,12 @@ def split_correlation(
     for part in parts:
         if has_subquery(part):
             refuse_outermost(queries, part, inner, outer)
-        if has_subquery(part) or binds(queries, part, inner):
+        if has_subquery(part) or can_bind(queries, part, inner):
             local.append(part)
             continue
         sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-        ours = [binds(queries, side, inner) for side in sides]
-        if ours not in ([True, False], [False, True]) or not binds(queries, sides[ours.index(False)], outer):
+        ours = [can_bind(queries, side, inner) for side in sides]
+        if ours not in ([True, False], [False, True]) or not can_bind(queries, sides[ours.index(False)], outer):
             Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
             advice = "compare with = what is of the subquery and what is of the query around it"
             problem = f"{what} with another correlation than equality is not supported"
@@ -141,15 +141,15 @@ def refuse_outermost(queries: Queries, part: exp.Expr, inner: Relation, outer: R
     for nested in [part] if is_condition(part) else filter(is_subquery, part.walk()):
         own = {table.alias_or_name.casefold() for table in nested.find_all(exp.Table, exp.Subquery)}
         for column in nested.find_all(exp.Column):
-            known = column.table.casefold() in own or binds(queries, column, inner)
-            if column.table and not known and binds(queries, column, outer):
+            known = column.table.casefold() in own or can_bind(queries, column, inner)
+            if column.table and not known and can_bind(queries, column, outer):
                 start, end = place(column)
                 problem = f"{queries.source.text[start:end]} in a subquery inside a subquery, of the query around both, is not supported"
                 advice = "join the tables of both subqueries in one, and compare there"
                 raise queries.source.error(problem, place(column), advice, NotSupported)
 
 
-def binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
+def can_bind(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
     """Whether an expression needs no other columns than those of a relation."""
     try:
         Binder(queries.source, relation).bind(part)

@@ -14,7 +14,7 @@ from ouzel.compiler.expressions import Case, Column, Expression, Literal, conjun
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import GatherElements, Unnest
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.queries.correlation import Correlated, Queries, binds, conjuncts_of, has_subquery, select_of
+from ouzel.compiler.sql.queries.correlation import Correlated, Queries, can_bind, conjuncts_of, has_subquery, select_of
 from ouzel.compiler.sql.queries.output import strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, fresh
 from ouzel.compiler.sql.queries.unnest import bind_unnest
@@ -41,7 +41,7 @@ def elements_of(queries: Queries, query: exp.Expr, relation: Relation) -> Elemen
     table = tree.args.get("from_")
     if table is None or not isinstance(table.this, exp.Unnest) or tree.args.get("joins"):
         return None
-    if all(binds(queries, array, no_table()) for array in table.this.expressions):
+    if all(can_bind(queries, array, no_table()) for array in table.this.expressions):
         return None
     clause = next((key for key, value in tree.args.items() if value and key not in _CLAUSES), "")
     if clause:

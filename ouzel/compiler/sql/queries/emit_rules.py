@@ -59,7 +59,7 @@ class Emission:
                 NotSupported,
             )
 
-    def applied(self, relation: Relation) -> Relation:
+    def apply(self, relation: Relation) -> Relation:
         """The statement's relation, whose rows wait where no aggregate of it makes them wait.
 
         Raises:
@@ -70,7 +70,7 @@ class Emission:
             return relation
         emit = self.clause.emit
         if emit.rule is EmitRule.DELAY and not _waits_for(relation.node, emit.delay_ms):
-            return self._gathered(relation)
+            return self._gather(relation)
         if not self.clause.closing or self.aggregates:
             return relation
         if not any(node.drops_late for node in walk(relation.node)):
@@ -89,7 +89,7 @@ class Emission:
             )
         return relation
 
-    def _gathered(self, relation: Relation) -> Relation:
+    def _gather(self, relation: Relation) -> Relation:
         assert self.clause is not None
         if self.clause.closing:
             raise self.source.error(

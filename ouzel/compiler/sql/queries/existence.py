@@ -28,7 +28,7 @@ def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | N
     return first.tree, first.limit
 
 
-def unordered(source: QueryText, tree: exp.Select) -> exp.Select:
+def drop_order(source: QueryText, tree: exp.Select) -> exp.Select:
     """A subquery that compares with the query around it, without its ORDER BY, which says nothing.
 
     Raises:

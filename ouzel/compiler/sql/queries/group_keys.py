@@ -81,7 +81,7 @@ def spell_group_by_all(source: QueryText, tree: exp.Expr) -> None:
             continue
         keys = [strip_alias(item) for item in select.expressions if not has_aggregate(item, source.functions)]
         if any(star_of(key) is not None for key in keys):
-            at = re.compile(r"GROUP\s+BY\s+ALL\b", re.IGNORECASE).search(source.blanked())
+            at = re.compile(r"GROUP\s+BY\s+ALL\b", re.IGNORECASE).search(source.blank_out())
             raise source.error("GROUP BY ALL does not spread *", at.span() if at else place(select), "name the columns")
         written = [key.copy() for key in keys if not isinstance(key, exp.Literal)]
         if not written and not is_grouped(_without_group(select), source.functions):

@@ -16,7 +16,7 @@ from ouzel.compiler.expressions import Case, Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Node, Project, Union, Unnest
 from ouzel.compiler.sql.queries.output import strip_alias
-from ouzel.compiler.sql.queries.scope import Relation, fresh, matches, name_of, pick
+from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.values import no_table
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -151,7 +151,7 @@ def written_key(source: QueryText, tree: exp.Select, item: exp.Expr, relation: R
         written = name_of(source, item.this)
         if not pick(written, (column.name for column in relation.columns)):
             aliased = (
-                each for each in tree.expressions if isinstance(each, exp.Alias) and matches(written, each.alias)
+                each for each in tree.expressions if isinstance(each, exp.Alias) and is_name_of(written, each.alias)
             )
             return strip_alias(next(aliased, item))
     return item

@@ -47,7 +47,7 @@ class _Bound(NamedTuple):
     high: int | None
 
 
-def bounded(join: Join) -> Join:
+def bound_by_time(join: Join) -> Join:
     """The join as one that time bounds, if its inputs append and its condition keeps their times within a span of each other."""
     if join.left.retracts or join.right.retracts or type(join) is not Join:
         return join

@@ -9,11 +9,11 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Call, Column, Expression, columns, columns_of, conjunction, conjuncts
-from ouzel.compiler.functions.guards import guarded, may_fail
+from ouzel.compiler.functions.guards import guard, may_fail
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project, SideJoin
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.queries.intervals import bounded, is_bound, of_join
+from ouzel.compiler.sql.queries.intervals import bound_by_time, is_bound, of_join
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of, near, pick
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import StateTtl
@@ -70,7 +70,7 @@ def bind_join(
     made = _KINDS[side, kind]
     right = apart(right, left.node.schema.names)
     sides = _Sides(right, left, True) if side == "RIGHT" else _Sides(left, right, False)
-    whole = hints.chosen(sides.left, sides.right, made)
+    whole = hints.choose(sides.left, sides.right, made)
     if whole is not None:
         sides = _Sides(right, left, True, True) if whole is left else _Sides(left, right, False, True)
     using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
@@ -93,7 +93,7 @@ def bind_join(
     return of_join(node, Relation(node, both, undated=UNDATED))
 
 
-def joined(
+def join_relations(
     left: Relation, right: Relation, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation
 ) -> Relation:
     """The relation of a join that a subquery is; the names of the right are `apart` from the left's."""
@@ -114,15 +114,15 @@ def with_filter(relation: Relation, predicate: Expression) -> tuple[Relation, Ex
             kept.append(part)
         else:
             node = lower
-    joined = relation if node is relation.node else of_join(_all_bounded(node), relation)
-    return joined, conjunction(kept) if kept else None
+    join_relations = relation if node is relation.node else of_join(_all_bounded(node), relation)
+    return join_relations, conjunction(kept) if kept else None
 
 
 def _all_bounded(node: Node) -> Node:
     """The node with those of its joins that time bounds as such."""
     if not isinstance(node, Join):
         return node
-    return bounded(node.with_inputs((_all_bounded(node.left), _all_bounded(node.right))))  # type: ignore[arg-type]
+    return bound_by_time(node.with_inputs((_all_bounded(node.left), _all_bounded(node.right))))  # type: ignore[arg-type]
 
 
 def _with_conjunct(node: Node, part: Expression) -> Node | None:
@@ -138,7 +138,7 @@ def _with_conjunct(node: Node, part: Expression) -> Node | None:
         return None
     if is_bound(part, node):
         return replace(node, condition=part if node.condition is None else conjunction([node.condition, part]))
-    left, right, keys, rest = keyed(node.left, node.right, (part,))
+    left, right, keys, rest = extract_keys(node.left, node.right, (part,))
     if rest or any(set(pair) & {name for known in node.keys for name in known} for pair in keys):
         return None
     return replace(node, left=left, right=right, keys=(*node.keys, *keys))
@@ -180,14 +180,14 @@ def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
 def _make_join(
     sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()
 ) -> Join:
-    left, right, keys, rest = keyed(sides.left.node, sides.right.node, parts)
+    left, right, keys, rest = extract_keys(sides.left.node, sides.right.node, parts)
     condition = conjunction(rest) if rest else None
     if sides.whole:
         return SideJoin(left, right, kind, keys, condition, written=written)
-    return bounded(Join(left, right, kind, keys, condition, written=written))
+    return bound_by_time(Join(left, right, kind, keys, condition, written=written))
 
 
-def keyed(
+def extract_keys(
     left: Node, right: Node, parts: Sequence[Expression]
 ) -> tuple[Node, Node, tuple[tuple[str, str], ...], list[Expression]]:
     """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality.
@@ -211,9 +211,9 @@ def keyed(
         else:
             rest.append(part)
     ours, theirs = (_guards(rest, own) for own in names)
-    left, left_keys = _compute(left, [guarded(one, ours) if ours else one for one, _ in pairs], right.schema.names)
+    left, left_keys = _compute(left, [guard(one, ours) if ours else one for one, _ in pairs], right.schema.names)
     right, right_keys = _compute(
-        right, [guarded(other, theirs) if theirs else other for _, other in pairs], left.schema.names
+        right, [guard(other, theirs) if theirs else other for _, other in pairs], left.schema.names
     )
     return left, right, tuple(zip(left_keys, right_keys, strict=True)), rest
 
@@ -264,7 +264,7 @@ def _using(
 ) -> Relation:  # fmt: skip
     """USING (a, b): these columns once, first, as standard SQL has it; under their tables' names they are still both there."""
     first, second = sides.ordered
-    pairs = [(shared(source, name, first), shared(source, name, second)) for name in using]
+    pairs = [(find_shared(source, name, first), find_shared(source, name, second)) for name in using]
     parts: list[Expression] = []
     for name, (one, other) in zip(using, pairs, strict=True):
         left, right = first.column(one), second.column(other)
@@ -293,7 +293,7 @@ def _using(
     return of_join(node, Relation(node, (*shown, *rest), undated=UNDATED))
 
 
-def shared(source: QueryText, name: Name, relation: Relation) -> Visible:
+def find_shared(source: QueryText, name: Name, relation: Relation) -> Visible:
     """The column of USING in one of the joined relations.
 
     Raises:

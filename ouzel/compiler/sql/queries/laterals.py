@@ -25,7 +25,7 @@ from ouzel.compiler.sql.queries.correlation import (
     split_correlation,
 )
 from ouzel.compiler.sql.queries.group_keys import is_grouped
-from ouzel.compiler.sql.queries.joins import apart, is_true, joined
+from ouzel.compiler.sql.queries.joins import apart, is_true, join_relations
 from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.queries.output import OutputColumn, outputs_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of
@@ -79,12 +79,12 @@ class _Lateral:
             return self._beside(tree, inner)
         alone = bind_alone(self.queries, query)
         if not isinstance(alone, QueryError):
-            return self._joined(self._as_it_is(alone))
+            return self._join(self._as_it_is(alone))
         tree = plain_select(self.source, query)
         first_rows = FirstRows(self.source, tree)
         if first_rows.clause or tree.args.get("distinct") or is_grouped(tree, self.source.functions):
-            return self._joined(self._by_keys(first_rows, alone))
-        return self._joined(self._matching(tree))
+            return self._join(self._by_keys(first_rows, alone))
+        return self._join(self._matching(tree))
 
     def _of_the_row(self, query: exp.Expr) -> Relation | None:
         """What a subquery without FROM, or FROM UNNEST, reads: the row itself, or the elements of its array beside it."""
@@ -198,9 +198,9 @@ class _Lateral:
             raise self.source.error(
                 "ON another condition than TRUE is not supported here", place(on), advice, NotSupported
             )
-        return self._shown(inner, outputs)
+        return self._list_columns(inner, outputs)
 
-    def _joined(self, right: _Right) -> Relation:
+    def _join(self, right: _Right) -> Relation:
         """The join, and what the subquery gives above it."""
         inner, outputs = right.relation, right.outputs
         computed = any(not isinstance(output.expression, Column) for output in outputs)
@@ -217,11 +217,11 @@ class _Lateral:
             if computed or right.always:
                 problem = "ON another condition than TRUE is not supported beside what LATERAL computes"
                 raise self.source.error(problem, place(on), "write it in the WHERE of the subquery", NotSupported)
-            pairs = self._shown(joined(self.outer, inner, JoinKind.INNER, (), self.at), outputs)
+            pairs = self._list_columns(join_relations(self.outer, inner, JoinKind.INNER, (), self.at), outputs)
             parts.append(Binder(self.source, pairs).condition(on, "ON"))
-        return self._shown(joined(self.outer, inner, kind, parts, self.at), outputs)
+        return self._list_columns(join_relations(self.outer, inner, kind, parts, self.at), outputs)
 
-    def _shown(self, relation: Relation, outputs: Sequence[OutputColumn]) -> Relation:
+    def _list_columns(self, relation: Relation, outputs: Sequence[OutputColumn]) -> Relation:
         """The columns of the tables before, and of the subquery under its alias."""
         alias = self.join.this.args.get("alias")
         table, names = (alias.name, [name_of(self.source, each) for each in alias.columns]) if alias else ("", [])

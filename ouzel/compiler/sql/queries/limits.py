@@ -14,7 +14,7 @@ from ouzel.compiler.plan.top_n import ALL_ROWS
 from ouzel.compiler.sql.expressions.literals import row_count
 from ouzel.compiler.sql.queries.output import OutputColumn, output_name, project, star_of
 from ouzel.compiler.sql.queries.over_calls import break_ties, has_order
-from ouzel.compiler.sql.queries.scope import Relation, Visible, matches, name_of, near, pick
+from ouzel.compiler.sql.queries.scope import Relation, Visible, is_name_of, name_of, near, pick
 from ouzel.compiler.sql.queries.values import no_table
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -60,7 +60,7 @@ class FirstRows:
         self.clause = order or limit or offset
         self.hidden: dict[str, exp.Expr] = {}
         self.given = list(tree.expressions) if isinstance(tree, exp.Select) else None
-        self.items = [self._item(item) for item in self._listed(order)]
+        self.items = [self._item(item) for item in self._list_items(order)]
         self._keys = [self._item(exp.Ordered(this=key)) for key in self.on]
 
     def above(self, relation: Relation, partition: tuple[str, ...] = ()) -> Relation:
@@ -128,7 +128,7 @@ class FirstRows:
 
     def _sort_key(self, item: _Item, relation: Relation) -> SortKey:
         if isinstance(item.column, int):
-            column = self._numbered(item.node.this, item.column, relation)
+            column = self._find_numbered(item.node.this, item.column, relation)
         else:
             found = pick(item.column, (column.name for column in relation.columns))
             if not found:
@@ -143,7 +143,7 @@ class FirstRows:
             raise self.source.error(f"ORDER BY takes no {kind}: maps have no order", place(item.node), advice)
         return SortKey(column.column, *item.key)
 
-    def _numbered(self, value: exp.Expr, index: int, relation: Relation) -> Visible:
+    def _find_numbered(self, value: exp.Expr, index: int, relation: Relation) -> Visible:
         shown = [column for column in relation.columns if column.name not in self.hidden]
         if not 0 <= index < len(shown):
             problem = f"ORDER BY {value.name} is no column of the select list"
@@ -160,7 +160,7 @@ class FirstRows:
             name = name_of(self.source, value.this)
             names = [name for at, item in enumerate(self.given or ()) for name in _written_names(item, at)]
             of_all = stars and (self.given is None or self.distinct or self._gives_all())
-            if of_all or any(matches(name, known) for known in names):
+            if of_all or any(is_name_of(name, known) for known in names):
                 return _Item(name, node)
         if self.given is None or self.distinct:
             raise self.source.error(
@@ -194,7 +194,7 @@ class FirstRows:
             raise self.source.error("DISTINCT ON names no column", place(self.tree), "write DISTINCT ON (column)")
         return list(on.expressions) if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
 
-    def _listed(self, order: exp.Expr | None) -> list[exp.Expr]:
+    def _list_items(self, order: exp.Expr | None) -> list[exp.Expr]:
         if order is None:
             return []
         consume(self.source, order, "expressions")

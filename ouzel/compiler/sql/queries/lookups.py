@@ -12,7 +12,7 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Join, JoinKind, Node, Scan, SideJoin, scans_in, walk
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import of_join
-from ouzel.compiler.sql.queries.joins import UNDATED, apart, keyed
+from ouzel.compiler.sql.queries.joins import UNDATED, apart, extract_keys
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens
@@ -109,7 +109,7 @@ def _scan_of(source: QueryText, join: exp.Join, right: Relation) -> Scan:
 
 def _make_join(left: Node, right: Node, kind: JoinKind, parts: tuple[Expression, ...], scan: Scan) -> SideJoin | None:
     """The join by the table's key, all else that ON says being its condition; None if it does not compare the key."""
-    one, other, pairs, rest = keyed(left, right, parts)
+    one, other, pairs, rest = extract_keys(left, right, parts)
     found = [pair for pair in pairs if scan.traits.asked and _in_scan(other, pair[1]) == scan.traits.asked.key]
     if not found:
         return None

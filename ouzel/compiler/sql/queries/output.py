@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, matches, name_of, near
+from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import IntervalType, walk_type
@@ -116,7 +116,9 @@ def _find(source: QueryText, node: exp.Expr, spread: Sequence[Visible]) -> list[
     name, table = name_of(source, identifier), node.args.get("table")
     owner = name_of(source, table) if isinstance(table, exp.Identifier) else None
     found = [
-        column for column in spread if matches(name, column.name) and (owner is None or matches(owner, column.table))
+        column
+        for column in spread
+        if is_name_of(name, column.name) and (owner is None or is_name_of(owner, column.table))
     ]
     if not found:
         advice = near(name.text, (column.name for column in spread))
@@ -145,7 +147,7 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
     if isinstance(item, exp.Star):
         return tuple(column for column in relation.columns if not column.hidden)
     table = name_of(source, item.args["table"])
-    found = tuple(column for column in relation.columns if matches(table, column.table))
+    found = tuple(column for column in relation.columns if is_name_of(table, column.table))
     if not found:
         known = {column.table for column in relation.columns}
         raise source.error(f"there is no table {table.text} in FROM", table.span, near(table.text, known))

@@ -25,7 +25,7 @@ from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.emit_rules import Emission
 from ouzel.compiler.sql.queries.output import OutputColumn, outputs_of, project
 from ouzel.compiler.sql.queries.over_calls import CallReader, WrittenCall, WrittenWindow, break_ties, has_order
-from ouzel.compiler.sql.queries.scope import Relation, fresh, matches, name_of, pick
+from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.ttl import Forgetting
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
@@ -120,9 +120,9 @@ class OverCalls:
         for call in calls:
             made = replace(
                 call.call,
-                argument=below.named(call.argument),
-                default=below.named(call.default),
-                filter=below.named(call.filter),
+                argument=below.name_value(call.argument),
+                default=below.name_value(call.default),
+                filter=below.name_value(call.filter),
             )
             windows.setdefault(call.window, []).append(made)
         keys = [(below.partition(window), below.order(window)) for window in windows]
@@ -198,7 +198,7 @@ class OverCalls:
         def by_name(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Column) and not node.args.get("table"):
                 name = name_of(self.source, node.this)
-                found = [alias for alias in named if matches(name, alias)]
+                found = [alias for alias in named if is_name_of(name, alias)]
                 if found and not pick(name, known):
                     return exp.Paren(this=named[found[0]].copy())
             return node
@@ -273,7 +273,7 @@ class _Below:
         self._items: dict[str, Expression] = {column.name: column for column in columns_as_expressions(node.schema)}
         self._size = len(self._items)
 
-    def named(self, value: Expression | None, base: str = "$value") -> str | None:
+    def name_value(self, value: Expression | None, base: str = "$value") -> str | None:
         """The column of an expression, made where there is none yet."""
         if value is None:
             return None
@@ -297,6 +297,6 @@ class _Below:
         return self._node if len(self._items) == self._size else Project(self._node, tuple(self._items.items()))
 
     def _must(self, value: Expression, base: str) -> str:
-        name = self.named(value, base)
+        name = self.name_value(value, base)
         assert name is not None
         return name

@@ -9,14 +9,14 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.guards import guarded
+from ouzel.compiler.functions.guards import guard
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import row_count
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder
-from ouzel.compiler.sql.queries.scope import matches, name_of, near
+from ouzel.compiler.sql.queries.scope import is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -103,7 +103,7 @@ class CallReader:
     def _find_named(self, node: exp.Expr) -> exp.Expr:
         name = name_of(self.source, node.args["alias"])
         known = self.tree.args.get("windows") or ()
-        found = [window for window in known if matches(name, window.this.name)]
+        found = [window for window in known if is_name_of(name, window.this.name)]
         if not found:
             advice = near(name.text, [window.this.name for window in known], f"add WINDOW {name.text} AS (...)")
             raise self.source.error(f"there is no window {name.text}", name.span, advice)
@@ -113,9 +113,9 @@ class CallReader:
             )
         window: exp.Expr = found[0]
         consume(self.source, window, "this", "partition_by", "order", "alias", "spec")
-        return self._extended(node, window, name) if any(map(node.args.get, _PARTS)) else window
+        return self._extend(node, window, name) if any(map(node.args.get, _PARTS)) else window
 
-    def _extended(self, node: exp.Expr, window: exp.Expr, name: Name) -> exp.Expr:
+    def _extend(self, node: exp.Expr, window: exp.Expr, name: Name) -> exp.Expr:
         """`OVER (w ORDER BY ...)`: the partition of w, its order or another one where it has none, and a frame, which w has not."""
         twice = next(
             (clause for clause, words in _PARTS.items() if node.args.get(clause) and window.args.get(clause)), ""
@@ -239,14 +239,14 @@ class CallReader:
         made = call.bind()
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
-        value = guarded(made.value, where) if made.value and where else made.value
+        value = guard(made.value, where) if made.value and where else made.value
         return self._mark_written(called, spec, over, value, where=where)
 
     def _mark_written(
         self, called: exp.Expr, spec: WrittenWindow, call: OverCall, argument: Expression | None = None,
         default: Expression | None = None, where: Expression | None = None,
     ) -> WrittenCall:  # fmt: skip
-        written = self.source.written(place(called))
+        written = self.source.locate(place(called))
         return WrittenCall(spec, replace(call, written=written), argument, default, where)
 
 

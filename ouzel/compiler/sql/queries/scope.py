@@ -44,7 +44,7 @@ class Relation:
     undated: str = ""
     sorted_by: tuple[SortKey, ...] = ()
 
-    def aliased(self, table: str, names: Sequence[str] = ()) -> Relation:
+    def with_alias(self, table: str, names: Sequence[str] = ()) -> Relation:
         """The relation under another name and, if given, other column names."""
         renamed = [*names, *(column.name for column in self.columns[len(names) :])]
         columns = tuple(
@@ -52,7 +52,7 @@ class Relation:
         )
         return replace(self, columns=columns)
 
-    def called(self, name: str, begins: int) -> Relation:
+    def with_name(self, name: str, begins: int) -> Relation:
         """The relation of a view or CTE; one that gives no more than a table or another view keeps the name of that."""
         if isinstance(self.node, Scan | Watermark) or self.node.written.name:
             return self
@@ -75,7 +75,7 @@ def name_of(source: QueryText, identifier: exp.Expr) -> Name:
     return Name(identifier.name, bool(identifier.args.get("quoted")), (start, end))
 
 
-def matches(written: Name, actual: str) -> bool:
+def is_name_of(written: Name, actual: str) -> bool:
     """Whether a written name means `actual`: case counts only in quotes."""
     return written.text == actual or (not written.quoted and written.text.lower() == actual.lower())
 
@@ -84,7 +84,7 @@ def pick(written: Name, names: Iterable[str]) -> list[int]:
     """Positions of the names that `written` means; one in the same case wins over others."""
     all_names = list(names)
     exact = [index for index, name in enumerate(all_names) if name == written.text]
-    return exact or [index for index, name in enumerate(all_names) if matches(written, name)]
+    return exact or [index for index, name in enumerate(all_names) if is_name_of(written, name)]
 
 
 def near(written: str, names: Iterable[str], otherwise: str = "") -> str:
@@ -108,8 +108,8 @@ def find_column(source: QueryText, relation: Relation, parts: Sequence[Name]) ->
         QueryError: there is none, or there are several.
     """
     first = parts[0]
-    if len(parts) > 1 and any(matches(first, column.table) for column in relation.columns):
-        inner = [column for column in relation.columns if matches(first, column.table)]
+    if len(parts) > 1 and any(is_name_of(first, column.table) for column in relation.columns):
+        inner = [column for column in relation.columns if is_name_of(first, column.table)]
         return _only(source, relation, parts[1], inner), 2
     shown = [column for column in relation.columns if not column.hidden]
     return _only(source, relation, first, shown, qualified=len(parts) > 1), 1

@@ -22,7 +22,7 @@ from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.queries.lookups import bind_lookup, is_lookup
 from ouzel.compiler.sql.queries.output import advise_of_alias
 from ouzel.compiler.sql.queries.over import bind_select
-from ouzel.compiler.sql.queries.scope import Relation, matches, name_of
+from ouzel.compiler.sql.queries.scope import Relation, is_name_of, name_of
 from ouzel.compiler.sql.queries.sets import bind_set_operation
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.subqueries import bind_nested, with_items
@@ -106,7 +106,7 @@ class QueryBinder:
         if name.lower() in defined:
             span = place(cte.args["alias"])
             raise self.source.error(f"WITH names {name} twice", span, "give one of them another name")
-        relation = self.bind(cte.this).called(name, place(cte.args["alias"])[0])
+        relation = self.bind(cte.this).with_name(name, place(cte.args["alias"])[0])
         self.ctes.append((name, self._rename(relation, name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
@@ -215,7 +215,7 @@ class QueryBinder:
 
     def _data(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
-            return self.bind(node.this).aliased("")
+            return self.bind(node.this).with_alias("")
         if isinstance(node, exp.Column):
             return self._find_named(node)
         if isinstance(node, exp.Anonymous) or self.named.is_path(node):
@@ -232,7 +232,7 @@ class QueryBinder:
             advice = f"write {name.text}, or '{path}' if that is the path of a file"
             raise self.source.error("tables have no database or catalog", place(node), advice)
         for known, relation in reversed(self.ctes):
-            if matches(name, known):
+            if is_name_of(name, known):
                 return relation
         return self.tables(name)
 
@@ -248,7 +248,7 @@ class QueryBinder:
 
     def _is_table(self, name: Name) -> bool:
         try:
-            return any(matches(name, known) for known, _ in self.ctes) or bool(self.tables(name))
+            return any(is_name_of(name, known) for known, _ in self.ctes) or bool(self.tables(name))
         except QueryError:
             return False
 
@@ -266,4 +266,4 @@ class QueryBinder:
                 names[-1].span,
                 "name each column once",
             )
-        return relation.aliased(table, [name.text for name in names])
+        return relation.with_alias(table, [name.text for name in names])

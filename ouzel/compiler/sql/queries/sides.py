@@ -20,7 +20,7 @@ class SideHints:
         self._pairs = [p for p in read_hints(source) if p.hint in NAMING and scope[0] <= p.span[0] < scope[1]]
         self.used: set[Span] = set()
 
-    def chosen(self, left: Relation, right: Relation, kind: JoinKind) -> Relation | None:
+    def choose(self, left: Relation, right: Relation, kind: JoinKind) -> Relation | None:
         """That of the inputs of a join which each task reads for itself; `left` is the one whose rows stay in a LEFT JOIN.
 
         Raises:
@@ -28,7 +28,7 @@ class SideHints:
         """
         for relation in (right, left):
             hint = self._hint(relation)
-            if hint is None or (relation is left and _joins(relation.node)):
+            if hint is None or (relation is left and _has_join(relation.node)):
                 continue
             self.used.add(hint.span)
             why = describe_moving(relation.node)
@@ -61,5 +61,5 @@ def refuse_unused_side(source: QueryText, hint: HintPair) -> QueryError:
     )
 
 
-def _joins(node: Node) -> bool:
+def _has_join(node: Node) -> bool:
     return any(len(below.inputs) > 1 and not isinstance(below, Union) for below in walk(node))

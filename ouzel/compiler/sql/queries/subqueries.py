@@ -35,9 +35,9 @@ from ouzel.compiler.sql.queries.correlation import (
     strip_parentheses,
 )
 from ouzel.compiler.sql.queries.elements import elements_of
-from ouzel.compiler.sql.queries.existence import unordered, without_limit
+from ouzel.compiler.sql.queries.existence import drop_order, without_limit
 from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
-from ouzel.compiler.sql.queries.joins import apart, joined
+from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -90,18 +90,18 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     if isinstance(part, exp.Exists):
         query, limit = without_limit(queries.source, part.this)
         if limit != 0 and (own := elements_of(queries, query, relation)) is not None:
-            return _filtered(*own.exists(), negated, at)
+            return _filter(*own.exists(), negated, at)
         inner = _read(queries, query, relation, 0)
         if limit == 0:  # it has no row, whatever it says
             return replace(relation, node=Filter(relation.node, Literal(BOOLEAN, negated), written=at))
-        return joined(relation, inner.relation, kind, inner.parts, at)
+        return join_relations(relation, inner.relation, kind, inner.parts, at)
     if (own := elements_of(queries, part.args["query"], relation)) is not None:
-        return _filtered(*own.contains(part.this), negated, at)
+        return _filter(*own.contains(part.this), negated, at)
     binder = Binder(queries.source, relation)
-    values = [binder.bind(each) for each in _compared(part)]
+    values = [binder.bind(each) for each in _compared_values(part)]
     inner = _read(queries, part.args["query"], relation, len(values))
     same = [equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
-    found = joined(relation, inner.relation, kind, [*same, *inner.parts], at)
+    found = join_relations(relation, inner.relation, kind, [*same, *inner.parts], at)
     if not negated:
         return found
     if len(values) > 1:
@@ -109,12 +109,12 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     return _without_unknown(queries, found, values[0], inner, at)
 
 
-def _filtered(condition: Expression, relation: Relation, negated: bool, at: NodeLocation) -> Relation:
+def _filter(condition: Expression, relation: Relation, negated: bool, at: NodeLocation) -> Relation:
     condition = resolve_call("not", [condition]) if negated else condition
     return replace(relation, node=Filter(relation.node, condition, written=at))
 
 
-def _compared(node: exp.Expr) -> list[exp.Expr]:
+def _compared_values(node: exp.Expr) -> list[exp.Expr]:
     """What stands before IN: a value, or those of a tuple."""
     value = node.this
     return list(value.expressions) if isinstance(value, exp.Tuple) else [value]
@@ -141,10 +141,10 @@ def _without_unknown_tuples(
         project(inner.relation, [*kept, OutputColumn(true, Literal(BOOLEAN, True))]), queries.emission, None
     )
     with_null = resolve_call("eq", [_any_null(values), Column(BOOLEAN, true)])
-    found = joined(found, every, JoinKind.ANTI, [with_null, *may_be, *inner.parts], at)
+    found = join_relations(found, every, JoinKind.ANTI, [with_null, *may_be, *inner.parts], at)
     nulls = replace(inner.relation, node=Filter(inner.relation.node, _any_null(inner.items), written=at))
     few = distinct_rows(project(nulls, kept), queries.emission, None)
-    return joined(found, few, JoinKind.ANTI, [*may_be, *inner.parts], at)
+    return join_relations(found, few, JoinKind.ANTI, [*may_be, *inner.parts], at)
 
 
 def _any_null(values: Sequence[Expression]) -> Expression:
@@ -161,7 +161,7 @@ def _without_unknown(queries: Queries, found: Relation, value: Expression, inner
     outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.items[0]])))
     few = distinct_rows(project(inner.relation, outputs), queries.emission, None)
     unknown = resolve_call("or", [Column(BOOLEAN, nulls), resolve_call("is_null", [value])])
-    return joined(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
+    return join_relations(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
 
 
 def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[exp.Expr, Relation]:
@@ -242,7 +242,7 @@ def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Exp
         problem = "IN (SELECT ...) inside another expression than AND and OR is not supported"
         raise queries.source.error(problem, place(node), advice, NotSupported)
     tree = plain_select(queries.source, node.args["query"])
-    values = _compared(node)
+    values = _compared_values(node)
     if len(tree.expressions) != len(values):
         raise _several(queries.source, tree, len(tree.expressions), len(values))
     return _find_match(
@@ -268,7 +268,7 @@ def _find_match(
         counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
         right = apart(queries.bind(counted), relation.node.schema.names)
         count = right.column(right.columns[0])
-        both = joined(relation, right, JoinKind.INNER, (), NodeLocation(place(node)[0]))
+        both = join_relations(relation, right, JoinKind.INNER, (), NodeLocation(place(node)[0]))
         return resolve_call("gt", [count, Literal(BIGINT, 0)]), replace(both, columns=relation.columns)
     keys, both = _by_keys(queries, node, tree, relation, local, pairs, [])
     return resolve_call("is_not_null", [keys[0]]), both
@@ -291,7 +291,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
             raise _many_rows(queries.source, node)
         right = apart(alone, relation.node.schema.names)
         kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
-        both = joined(relation, right, kind, (), NodeLocation(place(node)[0]))
+        both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
         return right.column(right.columns[0]), replace(both, columns=relation.columns)
     local, pairs = split_correlation(queries, tree, relation)
     if not pairs:
@@ -343,7 +343,7 @@ def _by_keys(
     pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
     """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
-    tree = unordered(queries.source, tree)  # a LIMIT would be of all groups together
+    tree = drop_order(queries.source, tree)  # a LIMIT would be of all groups together
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
     grouped = tree.copy()
     grouped.set("having", None)
@@ -360,7 +360,7 @@ def _by_keys(
         equal(queries.source, node, binder.bind(outer), column)
         for (_, outer), column in zip(pairs, values, strict=False)
     ]
-    both = joined(relation, right, JoinKind.LEFT, parts, NodeLocation(place(node)[0]))
+    both = join_relations(relation, right, JoinKind.LEFT, parts, NodeLocation(place(node)[0]))
     return values, replace(both, columns=relation.columns)
 
 
@@ -402,7 +402,7 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     where = tree.args.get("where")
     if where is None:
         raise alone
-    tree = unordered(queries.source, tree)
+    tree = drop_order(queries.source, tree)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
     inner = queries.relation_of_from(tree)
     parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)

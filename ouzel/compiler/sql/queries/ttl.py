@@ -68,7 +68,7 @@ class Forgetting:
         made = Over(node, tuple(keys), order, (), (call,), lifetime.column, lifetime=lifetime, written=node.written)
         return made, (*keys, life), lifetime
 
-    def timed(self, node: Node) -> Node:
+    def with_time(self, node: Node) -> Node:
         """The node with the event time of what it is a Project of, if that is asked for and it has none."""
         if self.pair is None or node.time_column or not isinstance(node, Project) or not node.input.time_column:
             return node

@@ -125,7 +125,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         slide,
         offset,
         (names[0], names[1], names[2]),
-        call=binder.source.written(place(call.node)),
+        call=binder.source.locate(place(call.node)),
         written=NodeLocation(place(call.node)[0]),
     )
     table = relation.columns[0].table
@@ -149,7 +149,7 @@ def assign_session(
     changes = emission.changes
     emission.rule(windowed=True)
     emission.refuse_lateness("sessions")
-    at, written = binder.source.written(place(call.node)), NodeLocation(place(call.node)[0])
+    at, written = binder.source.locate(place(call.node)), NodeLocation(place(call.node)[0])
     made = AssignSession(node, names, column, gap, changes, (start, end, time), call=at, written=written)
     table = relation.columns[0].table
     added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, made.names, strict=True))

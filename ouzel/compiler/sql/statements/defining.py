@@ -20,7 +20,7 @@ def with_definitions(text: str, connectors: Mapping[str, ConnectorTraits]) -> tu
     if not any(traits.defines and name in text for name, traits in connectors.items()):
         return text, []
     source, notes = QueryText(text), list[str]()
-    created = [found for tokens in split_statements(source.tokens()) if (found := _created(source, tokens))]
+    created = [found for tokens in split_statements(source.tokens()) if (found := _read_table(source, tokens))]
     declared = {statement.name.text: _options(statement) for statement, _ in created}
     for statement, (start, end) in reversed(created):
         traits = connectors.get(declared[statement.name.text].get("connector", ""))
@@ -32,7 +32,7 @@ def with_definitions(text: str, connectors: Mapping[str, ConnectorTraits]) -> tu
     return text, notes
 
 
-def _created(source: QueryText, tokens: Tokens) -> tuple[CreateTable, tuple[int, int]] | None:
+def _read_table(source: QueryText, tokens: Tokens) -> tuple[CreateTable, tuple[int, int]] | None:
     if not tokens or not is_word(tokens[0], "CREATE"):
         return None
     statement = read_statement(source, tokens)

@@ -32,7 +32,7 @@ def holds_times(kind: DataType) -> bool:
     return any(isinstance(each, TimestampType) or holds_times(each) for each in inner)
 
 
-def dated(node: Node, declared: Mapping[str, DataType], unit: str) -> Node:
+def convert_epochs(node: Node, declared: Mapping[str, DataType], unit: str) -> Node:
     """The node with its numbers as the times that are declared."""
     if not unit:
         return node

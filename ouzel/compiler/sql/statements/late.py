@@ -59,11 +59,11 @@ class LateTable:
         new = node if same else node.with_inputs(inputs)
         if id(node) in droppers:
             assert isinstance(new, DropsLate), f"{type(node).__name__} drops late rows, and has no place for them"
-            new = replace(new, late=tuple(tuple(self._found(below).values()) for below in inputs))
+            new = replace(new, late=tuple(tuple(self._find_columns(below).values()) for below in inputs))
         made[id(node)] = new
         return new
 
-    def _found(self, below: Node) -> dict[str, str]:
+    def _find_columns(self, below: Node) -> dict[str, str]:
         """The table's columns that these rows have, each with its name there."""
         names = _written_names(below)
         found = {field.name: pick(Name(field.name, False, self.name.span), names) for field in self.table.writable}
@@ -72,7 +72,7 @@ class LateTable:
     def _check_columns(self, droppers: Iterable[Node]) -> None:
         inputs = [below for dropper in droppers for below in dropper.inputs]
         there = [name for below in inputs for name in _written_names(below) if not name.startswith("$")]
-        found = {name for below in inputs for name in self._found(below)}
+        found = {name for below in inputs for name in self._find_columns(below)}
         missing = [name for name in self.table.writable.names if name not in found]
         if missing:
             raise self.source.error(
@@ -84,7 +84,7 @@ class LateTable:
     def _rows(self, dropper: Node) -> list[Node]:
         rows: list[Node] = []
         for port, below in enumerate(dropper.inputs):
-            if found := self._found(below):
+            if found := self._find_columns(below):
                 late = LateRows(dropper, port, tuple(found.items()))
                 rows.append(Project(late, tuple((one.name, self._value(late, one)) for one in self.table.writable)))
         return rows

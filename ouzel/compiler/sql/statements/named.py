@@ -110,7 +110,7 @@ class NamedTables:
         advice = (
             "declare it: CREATE TABLE {table} (WATERMARK FOR {column} AS {column} - INTERVAL '5' SECOND) WITH (...)"
         )
-        return replace(table.relation, undated=advice.replace("{table}", stem)).aliased(stem)
+        return replace(table.relation, undated=advice.replace("{table}", stem)).with_alias(stem)
 
     def _make(self, named: Named, span: Span, stem: str) -> Table:
         words = {token.text.lower() for token in self._source.tokens()} | {name.lower() for name in self.tables}

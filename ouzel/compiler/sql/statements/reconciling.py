@@ -9,7 +9,7 @@ from ouzel.compiler import plan
 from ouzel.compiler.catalog import RESULT
 from ouzel.compiler.plan import Sink
 from ouzel.compiler.sql.expressions.literals import instant_us
-from ouzel.compiler.sql.queries.scope import matches, near
+from ouzel.compiler.sql.queries.scope import is_name_of, near
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name, ReconcileStatement, TimeText, WrittenOption
 from ouzel.errors import QueryError
@@ -46,9 +46,9 @@ def _table(source: QueryText, name: Name, sinks: Sequence[Sink], query: str) -> 
     """The sink of that name; a trailing SELECT is `result`, or the query's own name where SET 'query.name' gives it one."""
     written = [sink.table for sink in sinks]
     for table in written:
-        if matches(name, table):
+        if is_name_of(name, table):
             return table
-    if RESULT in written and query and matches(name, query):
+    if RESULT in written and query and is_name_of(name, query):
         return RESULT
     known = [f"{RESULT} for the SELECT" if table == RESULT else table for table in written]
     advice = f"write {' or '.join(known)}" if known else "write RECONCILE after the INSERT INTO or the SELECT"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ouzel.compiler.catalog import ConnectorTraits, Secret, connector_of
 from ouzel.compiler.sql.queries.scope import pick
-from ouzel.compiler.sql.script import Script, TextEdit, edited
+from ouzel.compiler.sql.script import Script, TextEdit, apply_edits
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import CreateTable
 
@@ -36,7 +36,7 @@ def hide_secrets(script: Script, connectors: Mapping[str, ConnectorTraits], keep
                 ),
             )
         statements.append((statement, tokens))
-    source = replace(script.source, text=edited(script.source.text, stars))
+    source = replace(script.source, text=apply_edits(script.source.text, stars))
     return replace(script, source=source, statements=tuple(statements), edits=(*script.edits, *references))
 
 

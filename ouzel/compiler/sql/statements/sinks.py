@@ -25,7 +25,7 @@ from ouzel.compiler.plan import (
     keeps_rows,
     names_at_top,
     scans_in,
-    streamed,
+    streamed_inputs,
     walk,
 )
 from ouzel.compiler.sql.queries.limits import USELESS
@@ -219,7 +219,7 @@ def _below_steps(node: Node, through: type[Node] = Project) -> tuple[Node, list[
     above: list[Node] = []
     while isinstance(node, Project | Filter | Gather | through):
         above.append(node)
-        (node,) = streamed(node)
+        (node,) = streamed_inputs(node)
     return node, above
 
 

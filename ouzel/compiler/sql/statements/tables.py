@@ -14,7 +14,7 @@ from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import interval_us
 from ouzel.compiler.sql.queries.lookups import asked_by, without_clocks
 from ouzel.compiler.sql.queries.scope import Relation, near, pick, relation_of
-from ouzel.compiler.sql.statements.epochs import dated, holds_times, read_as
+from ouzel.compiler.sql.statements.epochs import convert_epochs, holds_times, read_as
 from ouzel.compiler.sql.statements.upserts import keyed_log, latest_rows
 from ouzel.compiler.sql.syntax.queries import parse_expression
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
@@ -60,11 +60,13 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     name = statement.name.text
     epoch = traits.epoch(dict(options)) if traits.epoch else ""
     scan, declared = _scan(source, statement, traits, options, epoch)
-    keys = _keys(source, statement, _compute_columns(source, statement, dated(scan, declared, epoch), declared))
+    keys = _keys(
+        source, statement, _compute_columns(source, statement, convert_epochs(scan, declared, epoch), declared)
+    )
     scan = asked_by(keys, scan, traits)
     options = scan.options
     log = keyed_log(source, statement, traits, dict(options), keys, scan)
-    read = dated(latest_rows(log, scan, traits.metadata) if log else scan, declared, epoch)
+    read = convert_epochs(latest_rows(log, scan, traits.metadata) if log else scan, declared, epoch)
     node = _compute_columns(source, statement, read, declared)
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))

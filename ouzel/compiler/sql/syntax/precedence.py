@@ -64,8 +64,8 @@ def settle_precedence(source: QueryText, tree: exp.Expr) -> exp.Expr:
 
 def _check_comparison(source: QueryText, node: exp.Expr) -> None:
     """`a = b IN (c)` and `a BETWEEN b AND c = d`: Spark compares first, PostgreSQL last."""
-    _refuse(source, node, _unnegated(node.expression), tuple(_PATTERNS))
-    _refuse(source, node, _unnegated(node.this), _UNCHAINED)
+    _refuse(source, node, _strip_not(node.expression), tuple(_PATTERNS))
+    _refuse(source, node, _strip_not(node.this), _UNCHAINED)
 
 
 def _check_arithmetic(source: QueryText, node: exp.Expr) -> None:
@@ -96,7 +96,7 @@ def _refuse(source: QueryText, node: exp.Expr, part: exp.Expr, kinds: tuple[type
     )
 
 
-def _unnegated(node: exp.Expr) -> exp.Expr:
+def _strip_not(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Not) else node
 
 

@@ -98,7 +98,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
     if source.text[at:end].upper() == "EMIT":
         return source.error("this EMIT clause is none", (at, end), _EMIT)
-    advice = _meant(tokens, at) or "see docs/sql.md for what a query may hold"
+    advice = _guess_clause(tokens, at) or "see docs/sql.md for what a query may hold"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
@@ -119,7 +119,7 @@ _CLAUSES = (
 )
 
 
-def _meant(tokens: Tokens, at: int) -> str:
+def _guess_clause(tokens: Tokens, at: int) -> str:
     """The clause that the word before this place is like: `SELECT a FORM t` trips over t."""
     before = next((token for token in reversed(tokens) if token.end < at), None)
     if before is None or before.token_type is not TokenType.VAR:

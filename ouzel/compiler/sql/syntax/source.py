@@ -80,7 +80,7 @@ class QueryText:
         start, end = span
         return kind(problem, instead=instead, text=self.text, at=start, length=max(1, end - start))
 
-    def written(self, span: Span) -> SourceLocation:
+    def locate(self, span: Span) -> SourceLocation:
         """The place of `span`, with the parentheses that belong to its ends; of several lines the first."""
         start, end = self.with_parentheses(*span)
         first = self.text.rfind("\n", 0, start) + 1
@@ -127,7 +127,7 @@ class QueryText:
             if m[0].startswith(signs) and m["hint"] is None
         ]
 
-    def blanked(self) -> str:
+    def blank_out(self) -> str:
         """The text with blanks instead of strings, quoted names and comments."""
         return _SKIPPED_OR_HINT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), self.text)
 

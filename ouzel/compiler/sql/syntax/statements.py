@@ -63,8 +63,17 @@ class LikeClause:
 class CreateTable:
     """CREATE TABLE or CREATE SOURCE.
 
-    `opening` is the offset behind the parenthesis that opens its list of elements, 0 if there is none; `star` is where a `*` stands in it.
-    `query` is what follows AS.
+    Attributes:
+        name: the table's name.
+        columns: its columns, in order.
+        watermarks: its WATERMARK clauses; more than one is an error.
+        keys: the columns of each PRIMARY KEY; more than one is an error.
+        options: the options behind WITH, in order.
+        span: where the statement is.
+        opening: the offset behind the parenthesis that opens the list of elements; 0 if there is none.
+        star: where a `*` is in that list.
+        like: its LIKE clause.
+        query: the tokens behind AS.
     """
 
     name: Name

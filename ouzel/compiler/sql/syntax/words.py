@@ -81,15 +81,15 @@ def _is_between_values(tokens: Tokens, at: int) -> bool:
     return value and (is_operand(tokens, at + 1) or is_kind(tokens, at + 1, TokenType.L_PAREN))
 
 
-def _calls(tokens: Tokens, at: int) -> bool:
+def _is_call(tokens: Tokens, at: int) -> bool:
     return is_kind(tokens, at + 1, TokenType.L_PAREN)
 
 
-def _joins(tokens: Tokens, at: int) -> bool:
+def _is_join(tokens: Tokens, at: int) -> bool:
     return bare_word(tokens, at + 1) == "JOIN"
 
 
-def _counts(tokens: Tokens, at: int) -> bool:
+def _is_count(tokens: Tokens, at: int) -> bool:
     return is_kind(tokens, at + 1, TokenType.NUMBER)
 
 
@@ -108,34 +108,34 @@ def _names_window(tokens: Tokens, at: int) -> bool:
 
 
 def _opens_frame(tokens: Tokens, at: int) -> bool:
-    return bare_word(tokens, at + 1) in _FRAME_BOUNDS or _counts(tokens, at)
+    return bare_word(tokens, at + 1) in _FRAME_BOUNDS or _is_count(tokens, at)
 
 
-def _subtracts(tokens: Tokens, at: int) -> bool:
-    return bare_word(tokens, at + 1 + _calls(tokens, at)) in _BEGINS_A_QUERY
+def _is_set_operation(tokens: Tokens, at: int) -> bool:
+    return bare_word(tokens, at + 1 + _is_call(tokens, at)) in _BEGINS_A_QUERY
 
 
 SOMETIMES: dict[str, tuple[TokenType, Callable[[Tokens, int], bool]]] = {
-    "FILTER": (TokenType.FILTER, _calls),
-    "USING": (TokenType.USING, _calls),
-    "VALUES": (TokenType.VALUES, _calls),
-    "CUBE": (TokenType.CUBE, _calls),
-    "ROLLUP": (TokenType.ROLLUP, _calls),
-    "MATCH_CONDITION": (TokenType.MATCH_CONDITION, _calls),
-    "SEMI": (TokenType.SEMI, _joins),
-    "ANTI": (TokenType.ANTI, _joins),
+    "FILTER": (TokenType.FILTER, _is_call),
+    "USING": (TokenType.USING, _is_call),
+    "VALUES": (TokenType.VALUES, _is_call),
+    "CUBE": (TokenType.CUBE, _is_call),
+    "ROLLUP": (TokenType.ROLLUP, _is_call),
+    "MATCH_CONDITION": (TokenType.MATCH_CONDITION, _is_call),
+    "SEMI": (TokenType.SEMI, _is_join),
+    "ANTI": (TokenType.ANTI, _is_join),
     "NATURAL": (TokenType.NATURAL, lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN),
     "RLIKE": (TokenType.RLIKE, _is_between_values),
     "REGEXP": (TokenType.RLIKE, _is_between_values),
     "ASOF": (TokenType.ASOF, lambda tokens, at: bare_word(tokens, at + 1) in BEFORE_JOIN),
     "FOR": (TokenType.FOR, lambda tokens, at: bare_word(tokens, at + 1) == "SYSTEM_TIME"),
-    "MINUS": (TokenType.EXCEPT, _subtracts),
+    "MINUS": (TokenType.EXCEPT, _is_set_operation),
     "INTERVAL": (
         TokenType.INTERVAL,
         lambda tokens, at: is_kind(tokens, at + 1, TokenType.STRING, TokenType.NUMBER, TokenType.DASH),
     ),
     "ESCAPE": (TokenType.ESCAPE, lambda tokens, at: is_kind(tokens, at + 1, TokenType.STRING, TokenType.NULL)),
-    "OFFSET": (TokenType.OFFSET, _counts),
+    "OFFSET": (TokenType.OFFSET, _is_count),
     "FETCH": (TokenType.FETCH, lambda tokens, at: bare_word(tokens, at + 1) in ("FIRST", "NEXT")),
     "FIRST": (TokenType.FIRST, _follows_fetch),
     "NEXT": (TokenType.NEXT, _follows_fetch),

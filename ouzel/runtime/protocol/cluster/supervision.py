@@ -51,6 +51,20 @@ SupervisionInstruction = Start | Kill | GiveUp
 
 @dataclass
 class _Process:
+    """What is known of one process.
+
+    Attributes:
+        due_ms: when it is to be started, if it does not run.
+        running: it has been started and has not ended.
+        started_ms: when it was last started.
+        incarnation: how often it was started again; -1 before the first start.
+        deaths_in_a_row: deaths since it last ran long enough; they set the pause before the next start.
+        given_up: it is not started again.
+        spoke_ms: when it last showed life.
+        since_ms: when its silence began to count, in watched time.
+        silence: how much of its silence it could have spoken in.
+    """
+
     due_ms: float = 0.0
     running: bool = False
     started_ms: float = 0.0

@@ -116,7 +116,7 @@ class Cluster:
         self._pids += 1
         return self._pids
 
-    def acts(self, key: ProcessKey) -> bool:
+    def is_acting(self, key: ProcessKey) -> bool:
         """Whether a process is there, and does not hang."""
         return key in self.alive and key not in self.hung
 
@@ -130,7 +130,7 @@ class Cluster:
         found = self.alive.get((container, "metrics-manager"))
         return (
             found.machine
-            if isinstance(found, MetricsManagerProcess) and self.acts((container, "metrics-manager"))
+            if isinstance(found, MetricsManagerProcess) and self.is_acting((container, "metrics-manager"))
             else None
         )
 
@@ -207,7 +207,7 @@ class Cluster:
 
     def _ask(self, request: ClientRequest) -> wire_pb2.PlanReply | None:
         leader = self.find_leader(None)
-        if leader is None or leader.master is None or not self.acts(leader.key):
+        if leader is None or leader.master is None or not self.is_acting(leader.key):
             return None
         try:
             return leader.master.answer(request)
@@ -337,7 +337,7 @@ class Cluster:
             self._look_after_at = self.now_ms + _LOOK_AFTER_MS
             self._supervise()
         for key in self.random.sample(list(self.alive), len(self.alive)):
-            if self.acts(key) and self.random.random() < self.share:
+            if self.is_acting(key) and self.random.random() < self.share:
                 self.alive[key].step()
         self._look_for_end()
 

@@ -67,6 +67,7 @@ class ClusterFault:
     Attributes:
         kind: what.
         at_ms: when, or soon after: as soon as the leader is in `phase`, if that is given.
+        phase: what the leader must be doing.
         key: which process it befalls.
         lasts_ms: for how long, or by how much.
         most: so many bytes that were on a connection that is cut still arrive.

@@ -227,13 +227,13 @@ class StreamManagerProcess:
             found is not self._master
             and found is not None
             and found.master is not None
-            and self._cluster.acts(found.key)
+            and self._cluster.is_acting(found.key)
         ):
             self.leave()
             self._master, self._version = found, -1
             found.master.on_register(self._member)
         leader = self._master
-        if leader is None or leader.master is None or not self._cluster.acts(leader.key):
+        if leader is None or leader.master is None or not self._cluster.is_acting(leader.key):
             return
         if leader.master.version != self._version or now >= self._repeat_at:
             self._version, self._repeat_at = leader.master.version, now + _REPEAT_PLAN_MS
@@ -260,7 +260,7 @@ class MetricsManagerProcess:
         if master is not self._master:
             self._master = master
             self.machine.on_new_master()
-        if master is not None and master.master is not None and self._cluster.acts(master.key):
+        if master is not None and master.master is not None and self._cluster.is_acting(master.key):
             self._publish(master.master, self._cluster.table_of(self._container), now)
 
     def end(self) -> None:

@@ -63,7 +63,7 @@ def simulate_cluster(
     Raises:
         TopologyError: it failed, or did not come to its end, or a process raised what none may raise.
     """
-    with _prepared(topology, packing, seed, updates) as (cluster, random):
+    with _prepare(topology, packing, seed, updates) as (cluster, random):
         chosen = draw_faults(random, cluster, most, kinds) if faults is None else faults
         steps = _run(cluster, chosen)
         status = cluster.ended
@@ -76,12 +76,12 @@ def faults_from(
     topology: Topology, packing: PackingPlan, seed: int, most: int = 4, updates: Sequence[ClusterUpdate] = ()
 ) -> list[ClusterFault]:
     """The faults that are drawn for a seed."""
-    with _prepared(topology, packing, seed, updates) as (cluster, random):
+    with _prepare(topology, packing, seed, updates) as (cluster, random):
         return draw_faults(random, cluster, most)
 
 
 @contextmanager
-def _prepared(
+def _prepare(
     topology: Topology, packing: PackingPlan, seed: int, updates: Sequence[ClusterUpdate]
 ) -> Iterator[tuple[Cluster, Random]]:
     """A cluster in which nothing has happened yet, and what its faults are drawn from."""

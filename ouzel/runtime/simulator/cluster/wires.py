@@ -54,7 +54,7 @@ class Wire:
         """Whether all was read."""
         return not self._bytes
 
-    def takes(self, count: int) -> bool:
+    def has_room_for(self, count: int) -> bool:
         """Whether so many bytes can be written at once."""
         return not self.is_cut and len(self._bytes) + count <= self.room
 
@@ -160,7 +160,7 @@ class SimulatedHub:
                 case _ if end is None:
                     pass
                 case SayNow(_, text):
-                    if end.outgoing.takes(len(text)):
+                    if end.outgoing.has_room_for(len(text)):
                         end.outgoing.sendmsg([memoryview(text)])
                 case Close():
                     self.close(instruction.session)
