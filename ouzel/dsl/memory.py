@@ -12,7 +12,7 @@ from ouzel.compiler.records import RecordType, made_of
 from ouzel.dsl import sampling
 from ouzel.dsl.column_functions import made_by_columns
 from ouzel.dsl.holding import holds_record
-from ouzel.dsl.plain import interpret
+from ouzel.dsl.in_python import interpret
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,

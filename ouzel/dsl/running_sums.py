@@ -15,7 +15,7 @@ from ouzel.compiler.plan.over import WHOLE
 from ouzel.compiler.records import KEY, VALUE
 from ouzel.compiler.types import BIGINT
 from ouzel.compiler.written import NodeLocation
-from ouzel.dsl.plain import order_key
+from ouzel.dsl.in_python import order_key
 from ouzel.dsl.producers import RunningSum
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import TIME

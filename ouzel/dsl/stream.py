@@ -14,8 +14,8 @@ from ouzel.dsl import sampling
 from ouzel.dsl.advice import ELSEWHERE, check_arity, check_monoid, check_span, check_table
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
+from ouzel.dsl.in_python import is_plainly_ordered
 from ouzel.dsl.inference import result_hint
-from ouzel.dsl.plain import is_plainly_ordered
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,

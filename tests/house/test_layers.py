@@ -42,13 +42,20 @@ SHARED = {"errors", "descriptors", "interrupts", "loops", "exits", "printable"}
 """What every layer may import."""
 
 MADE_OF_EACH_OTHER = {
-    ("ouzel.compiler.expressions", "ouzel.compiler.functions.registry"),
-    ("ouzel.compiler.plan.base", "ouzel.compiler.plan.aggregates"),
-    ("ouzel.runtime.simulator.cluster.processes", "ouzel.runtime.simulator.cluster.cluster"),
-    ("ouzel.runtime.simulator.cluster.updating", "ouzel.runtime.simulator.cluster.cluster"),
+    ("ouzel.compiler.expressions", "ouzel.compiler.functions.registry"): (
+        "a call holds its function where that is the user's, and a function's rule of types looks at the expressions it is given"
+    ),
+    ("ouzel.compiler.plan.base", "ouzel.compiler.plan.aggregates"): (
+        "each node is asked which GROUP BY its rows are the result of, and a GROUP BY is a node"
+    ),
+    ("ouzel.runtime.simulator.cluster.processes", "ouzel.runtime.simulator.cluster.cluster"): (
+        "a cluster starts its processes, and each asks the cluster for its peers, the time and chance: what the machine is to a real one"
+    ),
+    ("ouzel.runtime.simulator.cluster.updating", "ouzel.runtime.simulator.cluster.cluster"): (
+        "a cluster carries out an update, whose steps end and start its processes"
+    ),
 }
-"""Imports for type checkers alone: a call may hold its function, and a function looks at expressions; a node names the GROUP BY whose
-result it gives, and a GROUP BY is a node; a process, or a command, asks its cluster."""
+"""Imports for type checkers alone, so that no module needs the other to be imported first; by importer and imported, why both ways are."""
 
 NAMED = re.compile(r"(ouzel(?:\.\w+)+)(?::\w*)?")
 """A string that names a module, or something in one: what is imported by it when it is needed."""

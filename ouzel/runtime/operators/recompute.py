@@ -10,8 +10,8 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.consolidate import consolidate, with_weight
+from ouzel.runtime.operators.keyed.expiring_keys import Lifetimes
 from ouzel.runtime.operators.keyed.groups import row_weights
-from ouzel.runtime.operators.keyed.lifetimes import Lifetimes
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_rows

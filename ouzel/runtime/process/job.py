@@ -60,6 +60,7 @@ class RunDescription:
         home: the job directory (mode 0700): sockets, logs, process tables, local state.
         directory: where relative paths of tables start.
         topology: the whole; as processes load it, its outline (see `outline`).
+        packing: which task is in which container.
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
         results: where the result is kept; None if a client takes it.

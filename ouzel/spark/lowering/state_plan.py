@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import (
@@ -40,10 +42,13 @@ def with_our_operators(dag: Dag) -> Dag:
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
         own = with_inputs(node, inputs)
-        why = _why_not_own(own, lag_us)
-        made = _in_state(own, inputs, lag_us, why) if why else _carry_weights(own)
-        lags[id(made)] = lag_us + (_delay_us(made.operator) if isinstance(made, InState) else 0)
-        return made
+        if not (why := _why_not_own(own, lag_us)):
+            made = _carry_weights(own)
+            lags[id(made)] = lag_us
+            return made
+        ours = _in_state(own, inputs, lag_us, why)
+        lags[id(ours)] = lag_us + _delay_us(ours.operator)
+        return ours
 
     return dag.rebuilt(make)
 
@@ -52,20 +57,17 @@ def _why_not_own(node: Node, lag_us: int) -> str:
     """Why Spark's own node would not do, or would not mean the same; empty if it does. The node's inputs may carry WEIGHT."""
     if node.declares_time:
         return ""
-    entry = STREAMING.entries.get(type(node))
     weighted = any(WEIGHT in below.schema.names for below in node.inputs)
-    match node:
-        case SideJoin():
-            return ""
-        case Join() if type(node) is Join:
-            if node.kind is not JoinKind.INNER or weighted:
-                return "of joins without a span of time Spark's own has inner ones alone, of rows that are never taken back"
-            return "" if node.keys else "Spark's own joins streams by equal keys alone"
-        case Aggregate():
-            return _why_not_own_aggregate(node, lag_us, weighted)
-        case ApplyPython() if weighted:
-            return NO_CHANGES
+    if (check := _OWN.get(type(node))) is not None and (why := check(node, lag_us, weighted)) is not None:
+        return why
+    entry = STREAMING.entries.get(type(node))
     return entry.why if isinstance(entry, Refused) else ""
+
+
+def _why_not_own_join(node: Join, lag_us: int, weighted: bool) -> str:
+    if node.kind is not JoinKind.INNER or weighted:
+        return "of joins without a span of time Spark's own has inner ones alone, of rows that are never taken back"
+    return "" if node.keys else "Spark's own joins streams by equal keys alone"
 
 
 def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
@@ -84,6 +86,15 @@ def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
     except NotSupported as error:
         return error.problem
     return ""
+
+
+_OWN: Mapping[type[Node], Callable[[Any, int, bool], str | None]] = {
+    SideJoin: lambda node, lag_us, weighted: "",
+    Join: _why_not_own_join,
+    Aggregate: _why_not_own_aggregate,
+    ApplyPython: lambda node, lag_us, weighted: NO_CHANGES if weighted else None,
+}
+"""By class (node, lag in microseconds, whether an input carries WEIGHT) -> why not Spark's own node; None: the entry in STREAMING says."""
 
 
 def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, why: str) -> InState:
@@ -125,10 +136,14 @@ def _with_weight(branch: Node) -> Node:
 
 def in_every_batch(dag: Dag) -> bool:
     """Whether an operator has a row to give even of no input."""
-    operators = (node.operator for node in dag.nodes() if isinstance(node, InState))
-    return any(operator.groups is not None and not operator.groups.keys for operator in operators)
+    groups = (node.operator.groups for node in _ours(dag))
+    return any(each is not None and not each.keys for each in groups)
 
 
 def operator_reasons(dag: Dag) -> dict[str, str]:
     """Of each operator of ours why it is there, by its label."""
-    return {node.operator.label: node.why for node in dag.nodes() if isinstance(node, InState)}
+    return {node.operator.label: node.why for node in _ours(dag)}
+
+
+def _ours(dag: Dag) -> Iterator[InState]:
+    return (node for node in dag.nodes() if isinstance(node, InState))

@@ -17,8 +17,8 @@ from ouzel.planner.rules.share_panes import PANE
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, concatenate_picked, numbers, pick_rows
 from ouzel.runtime.operators.keyed.accumulators import SlottedRows
+from ouzel.runtime.operators.keyed.expiring_keys import lifetimes_of
 from ouzel.runtime.operators.keyed.groups import Groups
-from ouzel.runtime.operators.keyed.lifetimes import lifetimes_of
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 

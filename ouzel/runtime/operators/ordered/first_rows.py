@@ -13,7 +13,7 @@ from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Array, Ints, has_numbers, numbers, pick_rows, to_series, valid_rows
 from ouzel.runtime.operators.consolidate import group_rows
-from ouzel.runtime.operators.keyed.lifetimes import lifetimes_of
+from ouzel.runtime.operators.keyed.expiring_keys import lifetimes_of
 from ouzel.runtime.operators.ordered import order_kernels
 from ouzel.runtime.operators.ordered.frames import sort_rows
 from ouzel.runtime.operators.recompute import RecomputeAndDifference

@@ -28,8 +28,8 @@ from ouzel.runtime.operators.buffers import (
 from ouzel.runtime.operators.joined.settling import Schedule
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.keyed.aggregate import overflow_of
+from ouzel.runtime.operators.keyed.expiring_keys import lifetimes_of
 from ouzel.runtime.operators.keyed.groups import CallWeights, accumulators_of, row_weights
-from ouzel.runtime.operators.keyed.lifetimes import lifetimes_of
 from ouzel.runtime.operators.ordered.frame_totals import FrameTotals
 from ouzel.runtime.operators.ordered.frames import Layout, find_changes, sort_rows
 from ouzel.runtime.operators.rowwise.rows import refuse_rows, us_of

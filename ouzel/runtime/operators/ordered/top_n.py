@@ -9,7 +9,7 @@ from ouzel.compiler.plan import TopN
 from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
-from ouzel.runtime.operators.keyed.lifetimes import lifetimes_of
+from ouzel.runtime.operators.keyed.expiring_keys import lifetimes_of
 from ouzel.runtime.operators.ordered.first_rows import NumberedTop
 from ouzel.runtime.operators.ordered.frames import Layout, find_changes, sort_rows
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
