@@ -179,7 +179,7 @@ def _with_small_tables(program: Program, settings: Settings, directory: Path) ->
     from ouzel.planner.small_tables import read_small_tables_whole
 
     def size_of(scan: Scan) -> int | None:
-        told = reads_of(scan.connector, scan.table).beside.size
+        told = reads_of(scan.connector, scan.table).side_table.size
         return load_function(scan.connector, told)(dict(scan.options), directory) if told else None
 
     if settings.forgets or settings.error_policy is not BadRecordPolicy.FAIL:

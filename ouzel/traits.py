@@ -134,7 +134,7 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
         by_token=reads.replay is Replay.TOKEN,
         kept=reads.replay is Replay.OFFSET or reads.kept(options),
         spark=reads.spark,
-        asked=AskedTraits(*asked_of(options)) if reads.beside.asks else None,
+        asked=AskedTraits(*asked_of(options)) if reads.side_table.asks else None,
         fixed_tasks=why_fixed_tasks(reads, options),
     )
 

@@ -1,4 +1,4 @@
-"""What a function of the user's says, as a digest: another when its code, or anything of the user's that it calls, says something else."""
+"""A digest of a user's function. It changes when its code changes, or the code of anything of the user's that it calls."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _FLAGS = (
     | inspect.CO_COROUTINE
     | inspect.CO_ASYNC_GENERATOR
 )
-"""What the flags of code say of what it does."""
+"""The flags of a code object that change what it does."""
 
 _PLAIN = str | bytes | int | float | bool | complex | None
 
 
 def code_id(value: object) -> str:
-    """A digest of a function, or of what holds functions: of its code, of what it has closed over, and of what it uses of the user's.
+    """A digest of a function, or of an object that holds functions: of the code, its closure, and all of the user's that it uses.
 
-    Comments, doc strings, white space and where it stands are no part of it. What is not the user's goes by its name. A function that
-    cannot be compared has another digest each time, so that it counts as changed.
+    Comments, doc strings, white space and the place in the file do not count. What is not the user's counts by its name. A function that
+    cannot be compared has a new digest each time, so that it counts as changed.
     """
     try:
         return _Reader().read(value)
@@ -46,7 +46,7 @@ def code_id(value: object) -> str:
 
 
 class _Reader:
-    """Reads one value; what refers to itself is told by when it was met first."""
+    """Digests one value. A value that refers to itself is named by the number of its first visit."""
 
     def __init__(self) -> None:
         self._met: dict[int, int] = {}
@@ -59,7 +59,7 @@ class _Reader:
         if id(value) in self._met:
             return digest("met", self._met[id(value)])
         self._met[id(value)] = len(self._met)
-        self._alive.append(value)  # so that no other gets its id
+        self._alive.append(value)  # keep it alive, so that no other value gets its id
         return digest(*self._parts(value))
 
     def _parts(self, value: object) -> Iterator[object]:
@@ -100,7 +100,7 @@ class _Reader:
             yield from self._of_globals(function)
 
     def _of_globals(self, function: Any) -> Iterator[object]:
-        """What the function uses of its module, and of other modules of the user's."""
+        """The globals that the function uses, of its module and of other modules of the user's."""
         names = sorted(_names_in(function.__code__))
         for name in names:
             if name in function.__globals__:
@@ -111,7 +111,7 @@ class _Reader:
                     yield from (part for one in used for part in (one, self.read(getattr(value, one))))
 
     def _of_code(self, code: CodeType) -> Iterator[object]:
-        """Its instructions with what they load: a doc string is loaded by none."""
+        """The instructions with the constants that they load; no instruction loads a doc string."""
         yield from (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _FLAGS)
         for one in dis.get_instructions(code):
             yield from (one.opname, self.read(one.argval) if one.opcode in _LOADS else repr(one.argval))

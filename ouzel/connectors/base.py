@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ouzel.connectors.beside import Beside
 from ouzel.connectors.read_back import ReadBack
 from ouzel.connectors.shedding import Shedding
+from ouzel.connectors.side_table import SideTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +163,7 @@ class Reads:
         file_of: which file a partition's id speaks of.
         identity: import path of a function of (options, ids of partitions) giving name -> id, where a name may come to mean another thing.
         history: how all that it has given since it was first read is read again; None if it cannot be.
-        beside: how it is read beside a stream.
+        side_table: how a join reads it as a side table, whole in each task or by key.
         infer: import path of a function of (options, directory) giving what a table holds that declares no columns, as `FoundColumns`, or
             None where the options do not say enough; empty if columns have to be declared.
         refuses: import path of a function of (options, directory) saying why what is there cannot be read at all, asked when the query is
@@ -195,7 +195,7 @@ class Reads:
     file_of: Callable[[Options, str], str] | None = None
     identity: str = ""
     history: HistoryView | None = None
-    beside: Beside = Beside()
+    side_table: SideTable = SideTable()
     infer: str = ""
     refuses: str = ""
 

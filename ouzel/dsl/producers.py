@@ -17,14 +17,14 @@ from ouzel.monoid import Monoid
 
 @dataclass(frozen=True, eq=False)
 class ConnectorTable:
-    """Where records are, or go to.
+    """A table of a connector that a program reads or writes.
 
     Args:
         name: what the plan calls it.
         traits: its connector's.
         options: as the connector has them.
-        columns: what the columns are called there; empty for the names that the record's have.
-        merges: it adds up what it is given, and keeps what it had before the program ran.
+        columns: the names of the columns in the table; empty if they are those of the record.
+        merges: it adds rows to the totals that it had before the program ran.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ConnectorTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Producer:
-    """Gives records; those that it reads come first. `place` is where the user wrote it, and `cache` what is found out about it once."""
+    """Base of the graph's nodes. `place` is where the user wrote it, and `cache` holds what was found out about it."""
 
     record: RecordType
     place: str
@@ -49,7 +49,7 @@ class Producer:
 
     @property
     def reads(self) -> tuple[Producer, ...]:
-        """Whose records it is made of."""
+        """The producers whose records it reads."""
         return ()
 
 
@@ -70,7 +70,7 @@ class GivenRecords(Producer):
 
 @dataclass(frozen=True, eq=False)
 class OfOne(Producer):
-    """Base: made of another one's."""
+    """Base of producers that read one other."""
 
     below: Producer
 
@@ -81,14 +81,14 @@ class OfOne(Producer):
 
 @dataclass(frozen=True, eq=False)
 class StepTaken(OfOne):
-    """A function of the user's."""
+    """A function of the user's, applied to each record."""
 
     step: PythonStep
 
 
 @dataclass(frozen=True, eq=False)
 class Swapped(OfOne):
-    """Pairs the other way round, or only one half of each: the places of the columns that it gives."""
+    """Halves of pairs: both, exchanged, or one alone; `places` are those of the columns that it gives."""
 
     places: tuple[int, ...]
 
@@ -102,21 +102,21 @@ class Filtered(OfOne):
 
 @dataclass(frozen=True, eq=False)
 class Selected(OfOne):
-    """Columns by expressions."""
+    """Records whose columns are expressions."""
 
     items: tuple[tuple[str, Expr], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class NamedAs(OfOne):
-    """The same under a name, by which it has options."""
+    """The same records under a name, to which options refer."""
 
     name: str
 
 
 @dataclass(frozen=True, eq=False)
 class Merged(Producer):
-    """All records of several."""
+    """All records of several producers."""
 
     parts: tuple[Producer, ...]
 
@@ -127,7 +127,7 @@ class Merged(Producer):
 
 @dataclass(frozen=True, eq=False)
 class JoinedPairs(OfOne):
-    """Each pair with what another stream of pairs has for its key; pairs for which it has nothing stay, or go."""
+    """Each pair joined to the pairs of another stream with its key; pairs without a match stay, or are left out."""
 
     other: Producer
     stays: bool
@@ -139,20 +139,20 @@ class JoinedPairs(OfOne):
 
 @dataclass(frozen=True, eq=False)
 class AskedPairs(OfOne):
-    """Each pair with what a service has for its key, if anything."""
+    """Each pair with the value that a service has for its key, or None."""
 
     service: Service[Any]
     called: str
 
     def look_up(self, pairs: Sequence[Any]) -> list[Any]:
-        """What it makes of pairs."""
+        """The plain function of it: pairs to pairs."""
         found = self.service.get_many(list(dict.fromkeys(key for key, _ in pairs if key is not None)))
         return [(key, (value, None if key is None else found.get(key))) for key, value in pairs]
 
 
 @dataclass(frozen=True, eq=False)
 class Summed(OfOne):
-    """The values of each key, added up, and where the totals are kept for others to read."""
+    """The total of each key, and the store that keeps the totals for others to read."""
 
     monoid: Monoid[Any, Any, Any]
     store: ConnectorTable | None
@@ -167,7 +167,7 @@ class RunningSum(OfOne):
 
 @dataclass(frozen=True, eq=False)
 class Timed(OfOne):
-    """The same, with the time at which each record happened: that of a column, and never later than the delay."""
+    """The same records with event time, from a column; a record comes at most the delay behind later ones."""
 
     column: str
     delay: timedelta
@@ -184,14 +184,14 @@ class WindowSum(OfOne):
 
 @dataclass(frozen=True, eq=False)
 class Written(OfOne):
-    """The same, and each record is written."""
+    """The same records, each written to a table."""
 
     table: ConnectorTable
 
 
 @dataclass(frozen=True, eq=False)
 class AlsoPlanned(OfOne):
-    """The same, and what others write besides."""
+    """The same records; what other producers write is planned with them."""
 
     others: tuple[Producer, ...]
 
@@ -202,7 +202,7 @@ class AlsoPlanned(OfOne):
 
 @dataclass(frozen=True, eq=False)
 class Queried(Producer):
-    """What a query makes of these."""
+    """The rows of a query over these producers."""
 
     text: str
     tables: Mapping[str, Producer]
@@ -213,7 +213,7 @@ class Queried(Producer):
 
 
 def entire_graph(end: Producer) -> list[Producer]:
-    """All producers that one is made of, each once and after those that it reads, itself last."""
+    """All producers below one, each once and behind those that it reads; the one itself is last."""
     found: dict[int, Producer] = {}
     todo = [(end, False)]
     while todo:
@@ -229,7 +229,7 @@ def entire_graph(end: Producer) -> list[Producer]:
 
 
 def undated(end: Producer) -> Producer | None:
-    """What leaves its records without an event time: a source, a join, a sum; None if all of them have one."""
+    """The producer that leaves its records without event time: a source, a join, a sum; None if they have one."""
     found: dict[int, Producer | None] = {}
     for producer in entire_graph(end):
         match producer:
@@ -247,7 +247,7 @@ def undated(end: Producer) -> Producer | None:
 
 
 def is_tail(producer: Producer) -> bool:
-    """Whether it leaves something behind: it writes, or keeps totals in a store, as far as it is not renamed."""
+    """Whether it has an effect: it writes, or keeps totals in a store; a name above it does not count."""
     match producer:
         case Written() | AlsoPlanned():
             return True

@@ -1,4 +1,4 @@
-"""The first records of a stream, where its source can be read at once: they show what functions give."""
+"""The first records of a stream whose source can be read now: they show the types that functions give."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ from ouzel.exits import in_user_code
 
 @dataclass(frozen=True)
 class Lookup:
-    """A mapping as a function: what it has, or None."""
+    """A mapping as a function: the value of a key, or None."""
 
     found: Mapping[Any, Any]
 
     def __call__(self, record: Any) -> Any:
-        """What it has for the record."""
+        """The value that the mapping has for the record."""
         return self.found.get(record)
 
 
 def hint_of_mapping(mapping: Mapping[Any, Any]) -> Hint:
-    """The type of what a mapping holds.
+    """The type of a mapping's values.
 
     Raises:
-        QueryError: it does not show.
+        QueryError: its values do not tell.
     """
     hint = hint_of_values(mapping.values())
     if not is_whole(hint):
@@ -90,14 +90,14 @@ def second(pair: Any) -> Any:
 
 
 def identified(step: PythonStep, known_by: str) -> PythonStep:
-    """The step with the id of its function; of a mapping with what it holds."""
+    """The step with the id of its function; a mapping's id covers its items."""
     if isinstance(step.function, Lookup):
         known_by = f"{known_by}:{sorted(map(repr, step.function.found.items()))}"
     return replace(step, id=known_by)
 
 
 def given(producer: Producer, step: PythonStep) -> Iterable[Any] | None:
-    """What a step behind the producer is given first; None if its source cannot be read now."""
+    """The first records that a step behind the producer gets; None if its source cannot be read now."""
     found = samples(producer)
     if found is None or step.part is StepPart.RECORD:
         return found
@@ -156,7 +156,7 @@ def _samples(producer: Producer) -> list[Any] | None:
 
 
 def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
-    """The type of what a service answers for the first of these pairs; None if that does not show now."""
+    """The type of a service's answers, seen from the first of these pairs; None if it does not answer now."""
     first = samples(pairs) or []
     try:
         with in_user_code():
@@ -170,7 +170,7 @@ def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
 
 
 def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
-    """What a service makes of these pairs, if it answers now."""
+    """A service's answers for these pairs, if it answers now."""
     try:
         with in_user_code():
             return None if pairs is None else producer.look_up(pairs)
@@ -181,7 +181,7 @@ def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | N
 
 
 def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
-    """What it makes of the first records of those below, where only an engine can tell."""
+    """The first records of a producer that only an engine can compute, from the first records below it."""
     from ouzel import entry
     from ouzel.dsl.plan import plan_job
 
@@ -208,13 +208,13 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
 
 
 def adder(producer: Summed | WindowSum | RunningSum) -> OfRecords:
-    """What adds up the values that it is given."""
+    """A function that adds up values."""
     given = producer.below.record
     return OfRecords(producer.monoid, given.columns[1].type, given.hints[1])
 
 
 def totals(monoid: OfRecords, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Each key with what its values add up to, neighbours first: totals that grow are not copied for each value."""
+    """The total of each key. Neighbours are added first, so that a total that grows is not copied for each value."""
     found: dict[Any, tuple[Any, list[tuple[int, Any]]]] = {}
     for key, value in pairs:
         _, parts = found.setdefault(key_value(key), (key, []))
@@ -226,7 +226,7 @@ def totals(monoid: OfRecords, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[An
 
 
 def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
-    """Each pair with each other one of its key; None is no key that another equals."""
+    """The join of pairs by key; None equals no key."""
     found: dict[Any, list[Any]] = {}
     for key, value in others:
         if key is not None:
@@ -236,12 +236,12 @@ def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> li
 
 
 def picked(pair: Any, places: tuple[int, ...]) -> Any:
-    """A half of a pair, or the halves in this order."""
+    """One half of a pair, or both in this order."""
     return pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places)
 
 
 def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
-    """What the step makes of these records, but for those that it cannot take."""
+    """The step's records of these, without those on which it fails."""
     function = step.function
     if step.kind is StepKind.FLAT_MAP:  # which may have no end
         step = replace(step, function=lambda one: islice(function(one), SAMPLE_ROWS))
@@ -256,7 +256,7 @@ def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
 
 
 def applied(step: PythonStep, record: Any) -> list[Any]:
-    """The records that a step makes of one."""
+    """The records that a step gives for one."""
     if step.part is StepPart.RECORD:
         return _call_step(step, record, record)
     key, value = record
@@ -278,7 +278,7 @@ def _call_step(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
 
 
 def request_of(producer: TableRead) -> SourceRequest:
-    """What is asked of the source of a table."""
+    """The request that opens the source of a table."""
     names = producer.table.columns or producer.record.schema.names
     kinds = [to_polars(field.type) for field in producer.record.columns]
     return SourceRequest(
@@ -287,7 +287,7 @@ def request_of(producer: TableRead) -> SourceRequest:
 
 
 def can_be_read_now(producer: TableRead) -> bool:
-    """Whether it is a table at rest, which ends."""
+    """Whether the table is bounded, so that it can be read now."""
     from ouzel.connectors import reads_of
 
     reads = reads_of(producer.table.traits.name, producer.table.name)
@@ -296,7 +296,7 @@ def can_be_read_now(producer: TableRead) -> bool:
 
 
 def read_records(producer: TableRead, most: int | None = None) -> Iterator[Any]:
-    """The records of a table at rest, up to so many.
+    """The first records of a bounded table, at most so many.
 
     Raises:
         ConnectorError: it cannot be read.
@@ -328,6 +328,6 @@ def _read(producer: TableRead) -> list[Any] | None:
 
 
 def why_unread(producer: Producer) -> str:
-    """Why the first records of its sources cannot be known now."""
+    """Why its sources cannot be read now."""
     errors = [one.cache["unread"] for one in entire_graph(producer) if "unread" in one.cache]
     return f"{UNREADABLE}{errors[0]}" if errors else "its source cannot be read before it runs"

@@ -1,4 +1,4 @@
-"""What a result means whose input never ends: an order that nobody can know, and first rows that go on changing."""
+"""Results whose input never ends: an ORDER BY is refused, and LIMIT gives first rows that go on changing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ouzel.compiler.plan import Gather, Node, Program, Project, TopN, scans_in, 
 from ouzel.errors import NotSupported
 
 ORDER_BY, LIMIT = ("ORDER BY", ""), ("LIMIT", "")
-"""Under which a program knows where these stand in its last SELECT."""
+"""The keys of `Program.places` for the clauses of its last SELECT."""
 
 
 def refuse_endless_order(program: Program) -> None:
-    """See that a result in an order has an end, or only so many rows.
+    """Refuse an ORDER BY of a result that never ends, unless a LIMIT bounds it.
 
     Raises:
         NotSupported: it has neither, so that no row is ever known to be the first; at the place of ORDER BY.

@@ -12,7 +12,7 @@ from ouzel.errors import TopologyError
 from ouzel.runtime.process.limits import RAISE_LIMIT
 
 _SERVER = "import sys; sys.path.append(sys.argv[1]); from ouzel.runtime.cluster.server import main; main()"
-"""With -P, and our own place last on the path: a module that lies beside the data is not imported."""
+"""The command of a server. With -P, and our own folder last on the path, no module beside the user's data is imported."""
 
 _waiting: list[subprocess.Popen[bytes]] = []
 

@@ -21,7 +21,7 @@ from ouzel.stores.columns import MONOIDS, StoreColumns, StoredValue, merged_by_o
 from ouzel.stores.folder import added_up, key_frame, key_of, key_parts
 
 SOLE_WRITER = "alone"
-"""The writer that a program is unless it says otherwise."""
+"""The default name of a program as a writer."""
 
 LOOKUPS_MOST = 100_000
 """More windows of keys than these are not looked up one by one."""
@@ -32,19 +32,19 @@ class NamedTable(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     @property
     def connector(self) -> str:
-        """What 'connector' says."""
+        """The name of the connector."""
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
-        """What WITH would hold."""
+        """The options, as in WITH."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What its columns are called; empty for key and value."""
+        """The names of its columns; empty for key and value."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class KeyedTotals:
         return TupleOf(tuple(MONOIDS[one.merged_by] for one in self.values))
 
     def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
-        """The totals of those of the keys that there are.
+        """The totals of these keys, without keys that have none.
 
         Raises:
             ConnectorError: the server refuses.
@@ -94,7 +94,7 @@ class KeyedTotals:
             return added_up(table.get_many(asked), self)
 
     def frame(self) -> pl.DataFrame:
-        """All rows that there are now.
+        """All rows of the table now.
 
         Raises:
             ConnectorError: the server refuses.
@@ -117,7 +117,7 @@ class KeyedTotals:
         self.merge_frame(pl.DataFrame(rows, schema=self.schema.polars(), orient="row"), batch)
 
     def merge_frame(self, rows: pl.DataFrame, batch: str) -> None:
-        """The same in columns: keys and values, a key as often as you like."""
+        """Merge additions in columns: keys and values; a key may come several times."""
         if rows.height:
             with _Opened(self, writes=True) as table:
                 table.merge({batch: rows.select(self.schema.names)})
@@ -169,7 +169,7 @@ class KeyedStream:
         return frozenset(map(self.batcher.batch_of, self.totals.frame()[self.columns.time.name].unique()))
 
     def get_many(self, keys: Iterable[tuple[Any, BatchID]]) -> dict[tuple[Any, BatchID], Any]:
-        """The totals of those of the keys in their batches that there are."""
+        """The totals of these keys in these batches, without those that have none."""
         asked: dict[BatchID, list[Any]] = {}
         for key, batch in keys:
             asked.setdefault(batch, []).append(key)
@@ -202,7 +202,7 @@ class KeyedStream:
         return key_of((start, *key_parts(self.columns, key)))
 
     def sums(self, batch: BatchID) -> dict[Any, Any]:
-        """What one batch adds up to, by key."""
+        """The totals of one batch, by key."""
         time = self.columns.time.name
         rows = self.totals.frame()
         start, end = self.batcher.interval_of(batch)

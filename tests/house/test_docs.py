@@ -21,10 +21,12 @@ from ouzel import session
 from ouzel.compiler.functions import all_functions
 from ouzel.connectors import CONNECTORS
 from ouzel.planner.settings import Settings, setting_key
-from tests.house.source import ROOT, package
+from tests.house.source import ROOT, listed, package, short, tracked
 
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
 QUERIES = ROOT / "sql_examples"
+OF_USERS = {"tutorial.py"}
+"""Files that a page asks its reader to write."""
 TESTED_APART = {
     "cookbook.md": "tests/sql/test_cookbook.py",
     "dirty-files.md": "tests/sql/test_cookbook.py",
@@ -195,3 +197,16 @@ def test_the_map_is_true_to_the_tree() -> None:
         parts = folder.relative_to(ROOT).parts
         shown = ["/".join(parts[: n + 1]) + "/" for n in range(1, len(parts))]
         assert any(f"`{part}" in text for part in shown), f"the map does not show {'/'.join(parts)}"
+
+
+def test_files_that_are_named_exist() -> None:
+    known = {"/".join(path.relative_to(ROOT).parts[-n:]) for path in tracked() for n in range(1, 9)}
+    named = re.compile(r"[`(]([a-z_][\w/]*\.py)[`):]")
+    pages = [page for page in PROSE if page.name != "CHANGELOG.md"]
+    missing = [
+        f"{short(path)}: {name}"
+        for path in [*pages, *package()]
+        for name in named.findall(path.read_text())
+        if name not in known and name not in OF_USERS
+    ]
+    assert not missing, listed(missing)

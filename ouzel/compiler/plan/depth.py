@@ -10,14 +10,14 @@ from ouzel.compiler.plan.rowwise import Project
 from ouzel.errors import QueryError
 
 MOST_NODES = 4 * MOST_LEVELS
-"""Nodes from a sink down to a source."""
+"""The most nodes on a path from a sink down to a source."""
 
 
 def refuse_deep_plans(sinks: Sequence[Node]) -> None:
-    """See that no plan is deeper than what plans, moves and runs it can go down.
+    """Refuse a plan so deep that code which goes down it by recursion would fail.
 
     Raises:
-        QueryError: more than MOST_NODES nodes are below each other, or more than MOST_LEVELS projections, which become one.
+        QueryError: a path has more than MOST_NODES nodes, or more than MOST_LEVELS projections, which a rule makes one.
     """
     known: dict[int, tuple[int, int]] = {}
     waiting = list(sinks)

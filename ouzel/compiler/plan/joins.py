@@ -42,7 +42,7 @@ class RowTime:
 
 
 INPUT = "$input"
-"""Name of the column that says of which input a row is that a join has dropped as late."""
+"""The column of late rows that says from which input of a join each one came."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Join(Binary):
         return None
 
     def _across(self, predicate: Expression, read: Names) -> tuple[Expression, Expression] | None:
-        """A predicate on keys of one input alone, and the same on the keys of the other."""
+        """A predicate on keys of one input alone, rewritten for the keys of the other."""
         there, back = dict(self.keys), {right: left for left, right in self.keys}
         for names in (there, back):
             if read and read <= names.keys():
@@ -126,7 +126,7 @@ class Join(Binary):
 
     @property
     def changelog(self) -> Changelog:
-        """A row with its match stays, and so does what has a match; that a row has none may change."""
+        """Matches only append, and so do rows that have a match. That a row has no match may change, so kinds that say so retract."""
         appends = all(node.changelog is Changelog.APPEND for node in self.inputs)
         return Changelog.APPEND if appends and self.kind in (JoinKind.INNER, JoinKind.SEMI) else Changelog.RETRACT
 
@@ -148,7 +148,7 @@ class Join(Binary):
         return frozenset(found)
 
     def _has_telling_keys(self, one: Names, other: Names) -> bool:
-        """Whether keys of both inputs tell a left row without a match from such a row of the right: else all may be NULL in both."""
+        """Whether the keys tell a left row without a match from a right row without one: not if the keys of both may be NULL throughout."""
         both = ((self.left, one), (self.right, other))
         return any(not node.schema[name].nullable for node, key in both for name in key)
 
@@ -160,7 +160,7 @@ class Join(Binary):
 
     @property
     def takes_conditions(self) -> bool:
-        """Whether what a filter says of rows that are joined may be said by the join instead."""
+        """Whether a filter above the join may become part of its condition."""
         return self.kind is JoinKind.INNER
 
     @property

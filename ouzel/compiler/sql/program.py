@@ -85,7 +85,7 @@ def bind_script(
 
 
 class _Compiler:
-    """What the statements so far have made."""
+    """Compiles the statements in order, and holds what those so far have made."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class _Compiler:
             self._sink(table_sink(self.source, insert, table, relation), tokens)
 
     def _alike(self, name: Name) -> CreateTable:
-        """The statement that made a table; one that would make a table with the columns of a view."""
+        """The CREATE TABLE of a table; of a view one that would declare its columns."""
         found = pick(name, self.relations)
         if not found:
             raise unknown_table(self.source, name, self.relations)
@@ -284,7 +284,7 @@ class _Compiler:
         return relation
 
     def _lifetime_set(self, here: Span) -> HintPair | None:
-        """The setting state.ttl, which a statement obeys that comes after it."""
+        """The setting state.ttl, which holds for the statements behind it."""
         set_at = self.places.get(("SET", "state.ttl"), here)
         return setting_of(
             self.source, [*((*pair, set_at) for pair in self.settings), *((*pair, here) for pair in self.given)]

@@ -21,10 +21,10 @@ from ouzel.connectors.base import (
     always,
     never,
 )
-from ouzel.connectors.beside import Beside
 from ouzel.connectors.formats import takes_rows_back
 from ouzel.connectors.formats.csv import format as csv
 from ouzel.connectors.read_back import ReadBack
+from ouzel.connectors.side_table import SideTable
 from ouzel.errors import QueryError
 
 PACKED = re.compile(r"\.(gz|zst)\s*(,|$)")
@@ -138,7 +138,7 @@ CONNECTOR = Connector(
         spark="files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
-        beside=Beside(
+        side_table=SideTable(
             size="ouzel.connectors.file.whole:count_bytes", content="ouzel.connectors.file.whole:digest_files"
         ),
         infer="ouzel.connectors.file.inference:find_columns",

@@ -1,6 +1,6 @@
-"""Which types of a file that has types of its own (Parquet) a table's column can take: those of which nothing is lost.
+"""Which types of a typed file (Parquet) a column of a table can take: those of which no value is lost.
 
-The batch job's text has the same rule in Spark's terms (planner/spark/parquet.py), and a test compares the two.
+The batch job has the same rule in Spark's terms (spark/lowering/parquet.py), and a test compares the two.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INTEGER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}
 """How many digits before the point a DECIMAL has to have for an integer."""
 
 _MAP: type[pl.DataType] | None = getattr(pl, "Map", None)
-"""Of Polars from 2.1 on."""
+"""The class of maps, which Polars has from 2.1 on; None before."""
 
 _SIGNED: dict[type[pl.DataType], pl.DataType] = {
     pl.UInt8: pl.Int16(),
@@ -36,7 +36,7 @@ _SIGNED: dict[type[pl.DataType], pl.DataType] = {
     pl.UInt32: pl.Int64(),
     pl.UInt64: pl.Decimal(20, 0),
 }
-"""What holds an unsigned integer."""
+"""The signed type that holds all values of an unsigned one."""
 
 
 def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
@@ -129,7 +129,7 @@ def _widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr
 
 
 def _finer(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr | None:
-    """Whether a value has a time finer than microseconds in it; None if no value of the type can."""
+    """Which values hold a time finer than microseconds; None if no value of the type can."""
     match held, declared:
         case pl.Struct(), pl.Struct():
             found = [_finer(inner, of, to) for _, inner, of, to in _fields(column, held, declared)]

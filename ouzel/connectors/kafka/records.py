@@ -1,4 +1,4 @@
-"""Records of one partition in columns, taken out of the client's messages as they come.
+"""Records of one partition in columns, copied out of the client's messages as they arrive.
 
 A message is an object that Python's garbage collector follows: a queue of a hundred thousand of them costs more than reading them.
 """
@@ -21,12 +21,12 @@ _TAKEN: dict[str, Callable[[Message], Any]] = {
     "headers": Message.headers,
     "timestamp": Message.timestamp,
 }
-"""What is taken out of a message only where somebody asks for it."""
+"""By name, what is copied out of a message only if a column needs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaRecords:
-    """Records side by side, in order; `beside` has of each what was asked for: "key", "headers", "timestamp"."""
+    """Records as columns, in order; `beside` has further columns that were asked for: "key", "headers", "timestamp"."""
 
     topic: str
     partition: int
@@ -59,7 +59,7 @@ class KafkaRecords:
         return f"{self.topic}[{self.partition}]@{self.offsets[place]}"
 
     def column(self, key: str) -> pl.Series:
-        """What METADATA calls so."""
+        """The metadata column of this name."""
         return _METADATA[key](self)
 
 
@@ -77,7 +77,7 @@ def take_nothing(place: tuple[str, int], wanted: Sequence[str]) -> KafkaRecords:
 
 
 def join(parts: Sequence[KafkaRecords]) -> KafkaRecords:
-    """One after the other: at least one, all of one partition."""
+    """Several pieces of one partition as one, in their order; at least one piece."""
     if len(parts) == 1:
         return parts[0]
     values = [value for part in parts for value in part.values]
@@ -86,7 +86,7 @@ def join(parts: Sequence[KafkaRecords]) -> KafkaRecords:
 
 
 def runs_of_partitions(messages: Sequence[Message], many_topics: bool) -> Iterator[Sequence[Message]]:
-    """The messages in stretches of one partition, as the client hands them over: what a broker answered for each, one after the other."""
+    """The messages split where the partition changes. The client gives each broker's answers partition after partition."""
     numbers = np.fromiter(map(Message.partition, messages), np.int64, len(messages))
     ends = np.flatnonzero(np.diff(numbers)) + 1
     if many_topics:
@@ -99,7 +99,7 @@ def runs_of_partitions(messages: Sequence[Message], many_topics: bool) -> Iterat
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Let Python seek no cycles among objects that come by the ten thousand; they have to be gone when it ends, or they are sought then."""
+    """Inside, the garbage collector is off, as many thousands of messages are made. Drop them inside, or the next collection walks them."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -131,6 +131,6 @@ _METADATA: dict[str, Callable[[KafkaRecords], pl.Series]] = {
 
 
 def taken_beside(metadata: Sequence[str], keys: bool) -> tuple[str, ...]:
-    """What has to be taken out of messages for these columns of METADATA, and for keys."""
+    """The further columns that these columns of METADATA, and keys, need."""
     asked = {*metadata, *(["key"] if keys else [])}
     return tuple(name for name in _TAKEN if name in asked)

@@ -18,7 +18,7 @@ from ouzel.errors import ConnectorError
 
 
 def open_queue(request: SourceRequest) -> Source:
-    """The queue itself, or what runs have kept of it.
+    """A source of the queue itself, or of what earlier runs have kept of it.
 
     Raises:
         ConnectorError: the format cannot hold these columns.
@@ -125,7 +125,7 @@ class KestrelReader(QueueReader):
         return Unreachable(away) if away else ReadState.WAIT
 
     def on_decided(self) -> None:
-        """A connection may have waited for that, to confirm items or to give all of its own back."""
+        """Go on with connections that waited for it, to confirm their items or to give all of them back."""
         self._client.on_decided()
 
     def lag(self) -> int | None:

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
-from ouzel.connectors.beside import Beside
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.lookups import KEY, LOOKUP_OPTIONS, check_lookup
@@ -17,6 +16,7 @@ from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest, Unreachable
 from ouzel.connectors.redis import CONNECTOR as QUEUE
 from ouzel.connectors.redis import check_url
+from ouzel.connectors.side_table import SideTable
 from ouzel.errors import ConnectorError
 
 _PORTION = 1_000
@@ -59,7 +59,7 @@ CONNECTOR = Connector(
         seeks=never,
         shared=True,
         at_rest=False,
-        beside=Beside(asks="ouzel.connectors.redis.table:RedisTable"),
+        side_table=SideTable(asks="ouzel.connectors.redis.table:RedisTable"),
     ),
     extra="redis",
     check=_check,

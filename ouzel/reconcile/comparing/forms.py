@@ -1,4 +1,4 @@
-"""The form in which values of both answers are compared, whatever each engine or file makes of their type."""
+"""The form in which values of both answers are compared, whatever type each engine or file has for them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def comparable_form(column: Column, kind: DataType, there: SparkType) -> Column:
-    """The column, which Spark has as `there`, as what Spark can group by and order.
+    """The column, of Spark's type `there`, in a type that Spark can group by and order.
 
-    A MAP is its entries in order; an interval of days its microseconds, as files hold it; an instant is UTC's wall clock.
+    A MAP becomes its entries in order, an interval of days its microseconds, as files hold it, an instant the wall clock of UTC.
     """
     match kind:
         case MapType():

@@ -29,10 +29,10 @@ from ouzel.runtime.protocol.messages import Waiting
 from ouzel.runtime.run import RunState, Status
 
 PAUSE_SECONDS = 60.0
-"""A topology that has not come to rest by then is not paused."""
+"""How long a topology may take to come to rest; then the pause is given up."""
 
 _ANSWER_SECONDS = 90.0
-"""The answer to a request takes no longer, beyond the time that a pause is given."""
+"""The longest wait for an answer, beyond the time that a pause is given."""
 
 _CONNECT_SECONDS = 5.0
 
@@ -44,7 +44,7 @@ class Recorded(Protocol):
         """Write the record as the run stands."""
 
     def status(self) -> Status:
-        """How the run stands."""
+        """The status of the run."""
 
     def pause(self, timeout_s: float) -> object:
         """Have the run come to rest."""
@@ -139,7 +139,7 @@ def _request(line: bytes) -> Any:
 
 
 def _tell(status: Status) -> dict[str, object]:
-    """The part of a status that a mere observer is told."""
+    """The part of a status that goes over the socket."""
     whole = asdict(replace(status, events=(), ranges={}, times={}))
     kept = (
         "rows_in",
@@ -225,7 +225,7 @@ class _Line:
         self._socket.close()
 
     def ask(self, **request: object) -> dict[str, Any]:
-        """Have something done; what the run has to say to it.
+        """Send a request, and wait for the answer.
 
         Raises:
             TopologyError: it was refused, or the run has ended.

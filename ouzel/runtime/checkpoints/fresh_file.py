@@ -17,11 +17,11 @@ SMALL_BYTES = 1 << 20
 """A file of no more than this may take the last of a disk."""
 
 RESERVE_BYTES, RESERVE_SHARE = 64 << 20, 20
-"""A larger one leaves so much of a disk, or one part in so many of a small one. Sources note there what they read, and end the run where
-they cannot; an epoch that is not kept costs less."""
+"""A larger file leaves RESERVE_BYTES of a disk free, or one part in RESERVE_SHARE of a small one. Sources write their journals there, and
+a run ends if they cannot; an epoch that is not kept costs less."""
 
 _ROOM_BYTES = 1 << 20
-"""What may be written before it is looked again how much room there is."""
+"""How many bytes are written between two looks at the free space."""
 
 
 class FreshFile(FreshObject):
@@ -40,7 +40,7 @@ class FreshFile(FreshObject):
             piece = piece[os.write(self._file, piece) :]
 
     def _leave_room(self, size: int) -> None:
-        """Refuse to become so large, if too little of the disk were left."""
+        """Raise an error if a file of this size left too little of the disk free."""
         if size > SMALL_BYTES:
             disk = os.fstatvfs(self._file)
             reserve = min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // RESERVE_SHARE)

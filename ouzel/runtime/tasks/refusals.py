@@ -1,4 +1,4 @@
-"""What becomes of rows that cannot be read or computed: fail, skip, or a line in a dead-letter file."""
+"""Rows that cannot be read or computed: they fail the run, are skipped, or become lines of a dead-letter file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SHOWN = 200
 
 
 GO_ON = "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows"
-"""What else can be done about a row that cannot be computed."""
+"""The advice for a row that cannot be computed."""
 
 READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
-"""The same of a record that cannot be read."""
+"""The advice for a record that cannot be read."""
 
 
 class Refusals:
@@ -37,7 +37,7 @@ class Refusals:
         return self.policy is BadRecordPolicy.FAIL
 
     def take(self, records: Iterable[RefusedRecord], component: str = "") -> None:
-        """Handle refused records. A place that is only the `component` is left to whoever names the component of an error.
+        """Handle refused records. A place that is only the `component` is left out: the caller names the component.
 
         Raises:
             BadRecord: for the first of them, if the policy is to fail.
@@ -56,17 +56,17 @@ class Refusals:
 
 
 class TaskPart(Protocol):
-    """A task's machine, or a part of it that speaks for it."""
+    """A task's machine, or the part of it that reports for it."""
 
     task: Task
     counts: TaskMetrics
 
     def tell_user(self, kind: str, text: str, count: int = 1) -> None:
-        """Have this reported to the user."""
+        """Report this to the user."""
 
 
 def row_refusals(context: TaskContext) -> Refusals:
-    """What a topology's settings say of rows that cannot be computed."""
+    """The policy of a topology's settings for rows that cannot be computed."""
     settings = context.topology.settings
     return Refusals(settings.error_policy, context.directory / settings.dead_letter_path)
 

@@ -68,7 +68,7 @@ def content_of(scan: Scan, directory: Path) -> Digests:
         ConnectorError: the table is not there.
     """
     options = dict(scan.options)
-    told = reads_of(scan.connector, scan.table).beside.content
+    told = reads_of(scan.connector, scan.table).side_table.content
     request = SourceRequest(scan.table, options, scan.columns.polars(), directory)
     return tuple(sorted(load_function(scan.connector, told)(request).items())) if told else ()
 
@@ -141,7 +141,7 @@ class Asking:
             assert table.traits.asked is not None
             self.rows, self.expires_ms = table.traits.asked.rows, float(table.traits.asked.expires_ms)
             self._limit_ms = timeout_ms_of(dict(table.options))
-            asks = reads_of(table.connector, table.table).beside.asks
+            asks = reads_of(table.connector, table.table).side_table.asks
             self._lookup = load_function(table.connector, asks)(request(table))
 
     def now_ms(self) -> float:

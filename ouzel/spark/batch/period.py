@@ -1,4 +1,4 @@
-"""A part of time, and the query over no more than what happened in it."""
+"""A period of time, and the query restricted to what happened in it."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def moment_text(at_us: int) -> str:
 def program_within(program: Program, period: Period) -> Program:
     """The program over the period. Each table is cut by its event time; a Kafka table without one by the times of its records.
 
-    Event time is a filter behind the table, which Spark hands to its own readers; of records, whole ranges of offsets are read: from the
-    first that is not older than the period to just before the first that is newer.
+    A cut by event time is a filter behind the table, which Spark pushes into its readers. A cut by the times of records is a range of
+    offsets: from the first record that is not older than the period to just before the first that is newer.
 
-    No window is cut: those that reach into the period are there, whole, and more is read for them (see `widen_period`).
+    Windows are whole: of one that reaches into the period all rows are read (see `widen_period`).
 
     Raises:
-        NotSupported: a table has neither, or rows are set beside others (see Node.meets_other_rows).
+        NotSupported: a table has neither, or an operator compares rows with others (see Node.meets_other_rows).
     """
     if not period:
         return program
@@ -98,20 +98,20 @@ def program_within(program: Program, period: Period) -> Program:
 
 
 def _within(node: Node, part: Period) -> Node:
-    """The node over no more than that part: of a shared one each reader has its own, as a window reads more than others do."""
+    """The node restricted to that part. Each reader of a shared node gets its own copy, as a window reads more than others do."""
     if node.window_grid:
         return _reaching_into(node, node.window_grid, part)
     return between(node, node.time_column, part) if node.declares_time and node.time_column else node
 
 
 def widen_period(program: Program, period: Period) -> Period:
-    """What is read of the tables, so that each window that reaches into the period has all its rows."""
+    """The period that is read of the tables, so that each window that reaches into the period has all its rows."""
     wanted = _find_wanted(program, period)
     return reduce(_both, (_widest(wanted[id(scan)]) for scan in scans_in(Dag(program.sinks).nodes())), period)
 
 
 def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ...]]:
-    """Of each node, by its id(), the parts of time that its readers need of what it gives, each once."""
+    """For each node, by its id(), the parts of time that its readers need of its rows, each once."""
     wanted: dict[int, dict[Period, None]] = {id(sink): {period: None} for sink in program.sinks}
     for node in reversed(list(Dag(program.sinks).nodes())):
         for below in node.inputs:
@@ -120,7 +120,7 @@ def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ..
 
 
 def _period_below(node: Node, part: Period) -> Period:
-    """What a node reads of its inputs to give that part."""
+    """The part that a node must read of its inputs to give this one."""
     return _of_windows(node.window_grid, part) if node.window_grid else part
 
 
@@ -166,8 +166,7 @@ def _literal(at_us: int, kind: DataType) -> datetime:
 
 
 def _cut(scan: Scan, period: Period, time: str | None) -> Scan:
-    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time,
-    in the column `time`.
+    """The table cut by the times of its records. If they are its event time, in the column `time`, only what is safe is cut.
 
     A row of constants belongs to every part of time.
     """

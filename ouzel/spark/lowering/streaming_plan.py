@@ -46,7 +46,7 @@ from ouzel.spark.lowering.streaming_nodes import (
 ScanKind = TypeVar("ScanKind", bound=Scan)
 
 ROWS = "$rows"
-"""A count that is computed so that there is an aggregation, and dropped."""
+"""The name of a count that is dropped: Spark needs some call in an aggregation."""
 
 
 def in_time(dag: Dag) -> Dag:
@@ -89,7 +89,7 @@ def _check_timed(nodes: Iterable[Node]) -> None:
 
 
 def _with_end(node: Project) -> Project:
-    """The projection with the end mark, for which nothing is computed: of NULLs alone it might fail."""
+    """The projection with the end mark. Nothing is computed for the mark's row, as an expression might fail on its NULLs."""
     end = Column(BOOLEAN, END)
     items = tuple(
         (name, value if isinstance(value, Column) else Case(value.type, ((end, Literal(value.type, None)),), value))
@@ -99,7 +99,7 @@ def _with_end(node: Project) -> Project:
 
 
 def out_of_time(dag: Dag) -> Dag:
-    """The plan without event time: nothing of it closes."""
+    """The plan without event time, for one in which nothing waits for it."""
     return dag.rebuilt(lambda node, inputs: inputs[0] if node.declares_time else with_inputs(node, inputs))
 
 
@@ -149,7 +149,7 @@ VALUES = AggregateFunction(
     counts=False,
     call=CallForm(distinct=False),
 )
-"""What Spark gathers for a DISTINCT call."""
+"""The aggregate with which Spark gathers the values of a DISTINCT call."""
 
 
 def _argument(node: Aggregate, call: AggregateCall) -> DataType:
@@ -163,7 +163,7 @@ def aggregates(dag: Dag) -> list[Aggregate]:
 
 
 def with_side_tables(dag: Dag) -> Dag:
-    """The plan whose joins read the tables beside their streams whole; nothing of these moves time."""
+    """The plan whose joins read side tables whole; these move no event time."""
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         return (
@@ -202,7 +202,7 @@ def _copy_scan(scan: Scan, kind: type[ScanKind]) -> ScanKind:
 
 
 def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
-    """The plan up to its lowest aggregates, as one aggregation, and the plan of what is left to do with each micro-batch's table."""
+    """The plan in two: up to its lowest aggregates, as one aggregation, and what is left to do with each micro-batch's table."""
     (sink,) = dag.sinks
     lowest = _lowest(dag)
     single = len(lowest) == 1
@@ -220,7 +220,7 @@ def _static(node: Node) -> Node:
 
 
 def _lowest(dag: Dag) -> list[Aggregate]:
-    """The aggregates that read rows."""
+    """The aggregates that have no other aggregate below them."""
     found = aggregates(dag)
     return [node for node in found if not any(other in found for other in walk(node) if other is not node)]
 
@@ -267,7 +267,7 @@ def _rename(branch: int, call: AggregateCall) -> AggregateCall:
 
 
 def find_kept_keys(sink: Sink) -> tuple[str, ...] | None:
-    """What the sink calls the keys of its aggregate, if there is but one and only projections that keep them come after it."""
+    """The sink's names of the keys of its aggregate, if there is one aggregate and only projections that keep the keys are above it."""
     above: list[Node] = []
     node = sink.input
     while node.is_one_to_one:
@@ -285,7 +285,7 @@ def find_kept_keys(sink: Sink) -> tuple[str, ...] | None:
 
 
 def check_one_mode(dag: Dag) -> None:
-    """See that the whole table can be made anew with each micro-batch.
+    """Refuse a plan whose whole table cannot be made anew with each micro-batch.
 
     Raises:
         NotSupported: part of it is emitted once, as rows or as windows that close.

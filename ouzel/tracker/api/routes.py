@@ -136,19 +136,19 @@ def get_topology_states(
 
 @router.get("/topologies/metadata")
 def get_metadata(found: FoundTopology) -> Metadata:
-    """What is known of it that does not change."""
+    """The metadata of a topology: what does not change while it runs."""
     return states.metadata(found)
 
 
 @router.get("/topologies/executionstate")
 def get_execution_state(found: FoundTopology) -> ExecutionState:
-    """What of it is there."""
+    """Which parts of a topology are there."""
     return states.execution_state(found)
 
 
 @router.get("/topologies/runtimestate")
 def get_runtime_state(found: FoundTopology) -> RuntimeState:
-    """Who has registered."""
+    """Which of its processes have registered."""
     return states.runtime_state(found)
 
 
@@ -184,7 +184,7 @@ def get_config(found: FoundTopology) -> Config:
 
 @router.get("/topologies/info")
 def get_info(found: FoundTopology) -> TopologyInfo:
-    """All of it."""
+    """All plans and states of a topology in one answer."""
     return states.topology_info(found)
 
 
@@ -220,7 +220,7 @@ def get_metrics_timeline(
 def get_legacy_metrics_timeline(
     told: Annotated[MetricsTimeline, Depends(get_metrics_timeline)],
 ) -> LegacyMetricsTimeline:
-    """The same, with values as text."""
+    """Metrics by minute, with values as text, as older clients want them."""
     texts = {
         metric: {name: {minute: str(value) for minute, value in points.items()} for name, points in rows.items()}
         for metric, rows in told.timeline.items()
@@ -247,7 +247,7 @@ def get_exceptions(found: FoundTopology, component: str, instance: Instances) ->
 
 @router.get("/topologies/exceptionsummary")
 def get_exception_summary(found: FoundTopology, component: str, instance: Instances) -> list[ExceptionSummary]:
-    """How often."""
+    """How often each thing has happened to the instances of a component."""
     return states.exception_summary(found, component, instance)
 
 

@@ -21,7 +21,7 @@ from ouzel.runtime.process.metrics_file import MetricsReader
 
 PORT = 2003
 LINES_KEPT = 200_000
-"""While Graphite cannot be reached, so many lines wait; then the oldest are dropped."""
+"""The most lines that wait while Graphite cannot be reached; the oldest are dropped first."""
 
 AT_ONCE = 1_000
 TIMEOUT_S = 10.0
@@ -69,7 +69,7 @@ class GraphiteSender:
         self._connection: socket.socket | None = None
 
     def send(self) -> int:
-        """Send what has come since the last round, and what could not be sent then; how many lines.
+        """Send what has come since the last round, and what could not be sent then. Returns the number of lines.
 
         Raises:
             OSError: Graphite cannot be reached. What was to be sent waits.
@@ -89,7 +89,7 @@ class GraphiteSender:
         return sent
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
@@ -111,7 +111,7 @@ class GraphiteSender:
 
 
 def _is_closed(connection: socket.socket) -> bool:
-    """Whether the other side has closed it. Graphite never says anything else."""
+    """Whether the other side has closed it. Graphite sends nothing, so a readable socket is a closed one."""
     try:
         return connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
     except BlockingIOError:

@@ -20,12 +20,12 @@ from ouzel.compiler.types import BOOLEAN, DOUBLE, VARCHAR, DataType, FloatType, 
 from ouzel.errors import NotSupported, QueryError
 
 _PAIRS = "COUNT(DISTINCT ROW(a, b)) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)"
-"""COUNT(DISTINCT a, b) of other dialects, which leaves out rows where one is NULL."""
+"""What to write for COUNT(DISTINCT a, b) of other dialects, which skips rows where one value is NULL."""
 
 
 @dataclass(frozen=True)
 class BoundAggregate:
-    """An aggregate's call, bound: what it is of, its type, and what it is given beside."""
+    """A bound call of an aggregate: its value, its type, and its order and constants."""
 
     function: AggregateFunction
     value: Expression | None
@@ -73,7 +73,7 @@ class AggregateBinder:
         )  # fmt: skip
 
     def _peel(self, node: exp.Expr) -> None:
-        """Read what stands around the call."""
+        """Read the clauses around the call: FILTER, WITHIN GROUP, IGNORE NULLS."""
         while node is not self.node:
             if isinstance(node, exp.WithinGroup):
                 self._no_order(node, "WITHIN GROUP")
@@ -201,7 +201,7 @@ class AggregateBinder:
     def _order_values(
         self, bound: Sequence[Expression], orders: Sequence[tuple[Expression, ValueOrder]]
     ) -> tuple[Expression, tuple[object, ...]]:
-        """What the aggregate is of, and its order."""
+        """The value that is aggregated, and its order."""
         if self.form.order is CallOrder.NONE:
             return (
                 bound[0] if len(bound) == 1 else self._pack([bound[at] for at in self._places(len(bound))], bound)
@@ -234,7 +234,7 @@ class AggregateBinder:
         return time
 
     def _pack(self, fields: Sequence[Expression], values: Sequence[Expression]) -> Expression:
-        """A ROW of these, NULL where a value is that must not be."""
+        """A ROW of these values; the ROW is NULL where a needed value is NULL."""
         row = Call(_row_type(fields), "row", tuple(fields))
         there = [Call(BOOLEAN, "is_not_null", (values[number],)) for number in self.form.needed]
         if not there:
@@ -276,7 +276,7 @@ class AggregateBinder:
 
 
 def _advise(name: str, number: float, least: float, most: float) -> str:
-    """What to write for what other systems take, if it is that: percent for a fraction, and Spark's accuracy, which is one by the error."""
+    """The advice for a constant as other systems take it: percents for a fraction, and Spark's accuracy, which is 1 / error. Else empty."""
     is_error = name == "error"
     meant = 1 / number if is_error and number else number / 100
     if not (number > 1 and least <= meant <= most):
@@ -285,7 +285,7 @@ def _advise(name: str, number: float, least: float, most: float) -> str:
 
 
 def _time_of_rows(node: Node) -> Column | None:
-    """The rows' event time: of rows in windows not that of the window."""
+    """The event time of the rows; in a window the rows' own, not the window's."""
     while isinstance(node, Filter):
         node = node.input
     if isinstance(node, AssignWindow):
@@ -296,7 +296,7 @@ def _time_of_rows(node: Node) -> Column | None:
 
 
 def _without_sign(value: Expression) -> Expression:
-    """The same with 0.0 for -0.0."""
+    """The expression with 0.0 for -0.0."""
     if not isinstance(value.type, FloatType):
         return value
     zero = Literal(value.type, 0.0)

@@ -30,7 +30,7 @@ from ouzel.errors import NotSupported, QueryError
 HINT = "STATE_TTL"
 
 SETTINGS = frozenset({"state.ttl", "state_ttl", "table.exec.state.ttl"})
-"""What the setting is called; the last is Flink's name."""
+"""The names of the setting; the last is Flink's."""
 
 _UNITS = {
     "d": 86_400_000, "day": 86_400_000, "h": 3_600_000, "hour": 3_600_000, "min": 60_000, "m": 60_000, "minute": 60_000,
@@ -40,13 +40,13 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Forgetting:
-    """After how much silence the keys of one SELECT are forgotten, as a hint or the setting says; never without a pair."""
+    """How long a key of one SELECT is kept without a new row, by a hint or the setting; for ever without a pair."""
 
     ttl: StateTtl
     pair: HintPair | None
 
     def lifetime(self, node: Node) -> Lifetime | None:
-        """After what time, in which column; nothing where the setting speaks of rows that have none.
+        """The span of time, and the column of event time; None where the setting meets rows without event time.
 
         Raises:
             NotSupported: a hint speaks of rows without event time, or that are taken back.
@@ -58,7 +58,7 @@ class Forgetting:
         return Lifetime(column.name, self.ttl.microseconds(self.pair))
 
     def living(self, node: Node, keys: Sequence[str]) -> tuple[Node, tuple[str, ...], Lifetime | None]:
-        """The node with a column that tells the lives of its keys apart; the keys with that column; when they are forgotten."""
+        """Adds a column that tells the lives of a key apart. Gives the node, the keys with that column, and when a life ends."""
         lifetime = self.lifetime(node) if keys else None
         if lifetime is None:
             return node, tuple(keys), None
@@ -69,7 +69,7 @@ class Forgetting:
         return made, (*keys, life), lifetime
 
     def with_time(self, node: Node) -> Node:
-        """The node with the event time of what it is a Project of, if that is asked for and it has none."""
+        """The node with the event time of the input that it projects, if a pair asks for it and the projection left it out."""
         if self.pair is None or node.time_column or not isinstance(node, Project) or not node.input.time_column:
             return node
         time = node.input.time_column
@@ -78,7 +78,7 @@ class Forgetting:
 
 
 class StateTtl:
-    """The STATE_TTL hints that stand in one statement, and the `setting`; `used` are the places of the hints that bound something."""
+    """The STATE_TTL hints of one statement, and the `setting`; `used` are the places of the hints that had an effect."""
 
     def __init__(self, source: QueryText, scope: Span, setting: HintPair | None = None) -> None:
         self.source, self.setting = source, setting
@@ -86,11 +86,11 @@ class StateTtl:
         self.used: set[Span] = set()
 
     def of_keys(self, tree: exp.Select, relation: Relation) -> Forgetting:
-        """What is said of the keys of a SELECT; of those of a join a hint for it says nothing, but one in a SELECT around it."""
+        """The time for the keys of a SELECT. Of a SELECT over a join only a hint in a SELECT around it says that."""
         return Forgetting(self, (None if tree.args.get("joins") else self._pair(relation)) or self.setting)
 
     def conditions(self, join: exp.Join, left: Relation, right: Relation) -> tuple[Expression, ...]:
-        """What is said of the rows of this join that meet; nothing if neither input is named, or the setting cannot bound it.
+        """The conditions of time on rows of this join; none if no hint names an input, or the setting cannot bound the join.
 
         Raises:
             QueryError: a hint names one input, or no span of time.
@@ -121,11 +121,11 @@ class StateTtl:
         )
 
     def use(self, pair: HintPair) -> None:
-        """It bounds something, and so do those before it that speak of the same."""
+        """Mark a hint as used, and those before it that name the same table."""
         self.used |= {one.span for one in self._pairs if one.name == pair.name}
 
     def time(self, node: Node, pair: HintPair, at: Span) -> Column:
-        """The event time of what the pair speaks of.
+        """The event time of the input that the pair names.
 
         Raises:
             NotSupported: it has none, or its rows are taken back.
@@ -144,7 +144,7 @@ class StateTtl:
         return Column(node.schema[node.time_column].type, node.time_column)
 
     def microseconds(self, pair: HintPair) -> int:
-        """The span of time that it says."""
+        """The hint's span of time, in microseconds."""
         return duration_us(self.source, pair)
 
     def _pair(self, relation: Relation) -> HintPair | None:
@@ -165,7 +165,7 @@ def duration_us(source: QueryText, pair: HintPair) -> int:
     """A span of time such as '1d' or '30 min', in microseconds.
 
     Raises:
-        QueryError: it is none.
+        QueryError: the text is none.
     """
     found = re.fullmatch(r"(\d+)\s*([a-z]+)", pair.value.strip().lower())
     unit = found and (_UNITS.get(found[2]) or _UNITS.get(found[2].removesuffix("s")))
@@ -189,7 +189,7 @@ def setting_of(source: QueryText, pairs: Iterable[tuple[str, str, Span]]) -> Hin
 
 
 def refuse_unused(source: QueryText, pair: HintPair) -> QueryError:
-    """The error of a hint that bounds nothing."""
+    """The error of a hint without effect."""
     return source.error(
         f"{HINT}('{pair.name}' = '{pair.value}') bounds nothing: no JOIN of this table, and no GROUP BY, DISTINCT or OVER by keys of it",
         pair.span,

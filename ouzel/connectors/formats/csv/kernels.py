@@ -29,9 +29,9 @@ _FIELD_START, _BARE, _QUOTED, _QUOTE_IN_QUOTED = 0, 1, 2, 3
 
 @compiled(types.int64(BYTES, types.int64, types.int64, types.int64, PLACES_OUT, PLACES_OUT))
 def scan_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-untyped-def]
-    """Fill in the places of line ends that end a record and how many lines there are up to each; returns how many.
+    """Fill in the places of the line ends that end a record, and the number of lines up to each; returns the number of records.
 
-    Inside quotes a line end is text, up to `limit` bytes into the record.
+    A line end inside quotes is text, unless it is more than `limit` bytes into the record.
     """
     found = line = start = 0
     state = _FIELD_START
@@ -59,7 +59,7 @@ def scan_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-un
 
 @compiled(types.void(BYTES, PLACES, PLACES, types.int64, types.int64, FACTS_OUT))
 def judge(data, starts, ends, quote, delimiter, facts):  # type: ignore[no-untyped-def]
-    """Fill in each record's facts; its worst kind is told, and where it comes first."""
+    """Fill in the facts of each record, among them the worst kind of its fields and the first place of that kind."""
     for record in range(starts.size):
         start, end = starts[record], ends[record]
         if end > start and data[end - 1] == CR:

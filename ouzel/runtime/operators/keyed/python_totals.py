@@ -27,7 +27,7 @@ from ouzel.runtime.state.table import SlotTable
 
 
 class PlainMonoid(Protocol):
-    """What is asked of a monoid here."""
+    """The part of a monoid that this module calls."""
 
     zero: Any
     inverse: Any
@@ -43,7 +43,7 @@ class PlainMonoid(Protocol):
 
 
 def make_python_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
-    """The totals of the monoid that the call's row brings along."""
+    """The totals of the monoid in the call's row of the registry."""
     assert argument is not None
     return PythonTotals(call, argument)
 
@@ -119,7 +119,7 @@ class PythonTotals(Accumulators):
 
 @contextmanager
 def blame_monoid(name: str) -> Iterator[None]:
-    """Inside, what a monoid's functions raise becomes a TopologyError that names the monoid, the error and the line.
+    """Inside, an error of a monoid's functions becomes a TopologyError that names the monoid, the error and the line.
 
     Raises:
         TopologyError: a function of the user's has raised.
@@ -149,7 +149,7 @@ def _sum_neighbours(plus: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
 
 
 def column_of_totals(totals: list[Any], kind: DataType) -> tuple[pl.Series, Mask | None]:
-    """What readers see of totals as a column, and which of them it cannot hold, if there are such."""
+    """A column of the presented totals, and the rows whose value it cannot hold, if there are any."""
     return ColumnMaker("", kind, partial(to_storage, kind=kind)).make(totals)
 
 
@@ -168,7 +168,7 @@ def from_storage(value: Any, kind: DataType) -> Any:
 
 
 def to_storage(value: Any, kind: DataType) -> Any:
-    """The other way round; the entries of a map in the order of their keys."""
+    """A value of Python's as storage has it; the entries of a map in the order of their keys."""
     match kind:
         case _ if value is None:
             return None

@@ -1,4 +1,4 @@
-"""Columns of values that the user's Python has made: what a column's type cannot hold is told, and never made another value or NULL."""
+"""Columns of values that the user's Python has made. A value that the column's type cannot hold is reported, never changed or made NULL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ouzel.compiler.types import (
 from ouzel.runtime.operators.buffers import Mask
 
 BENDING = (DecimalType, RowType, MapType, DateType, TimestampType, IntervalType)
-"""Types for which Polars takes values that are not of theirs, and makes others of them."""
+"""Types for which Polars converts values of other types without a word."""
 
 
 class ColumnMaker:
@@ -32,7 +32,7 @@ class ColumnMaker:
     Args:
         name: of the columns.
         kind: their type.
-        write: what makes a value as a column stores it of one of the user's; None if they are the same.
+        write: turns a user's value into the one that a column stores; None if they are the same.
     """
 
     def __init__(self, name: str, kind: DataType, write: Callable[[Any], Any] | None) -> None:
@@ -41,7 +41,7 @@ class ColumnMaker:
         self._bends = any(isinstance(part, BENDING) for part in walk_type(kind))
 
     def make(self, values: list[Any]) -> tuple[pl.Series, Mask | None]:
-        """The values as a column, and which of them it cannot hold, if there are such: they are NULL there."""
+        """The values as a column, and the rows whose value it cannot hold, if there are any: they are NULL there."""
         try:
             return self._exact(values), None
         except Exception:  # one of the values is of another type: each by itself says which
@@ -68,7 +68,7 @@ class ColumnMaker:
 
 
 def _same(held: Any, given: Any) -> bool:
-    """Whether a column holds what it was given; NaN is NaN."""
+    """Whether a column holds the values that it was given; NaN equals NaN."""
     match given:
         case dict():
             return isinstance(held, dict) and all(_same(held[name], value) for name, value in given.items())

@@ -13,14 +13,14 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame
 
 SEEN_MAX = 1 << 18
-"""How many batches are remembered, the latest, so that a replayed one is delivered once: many times more than can wait for an ack."""
+"""How many of the latest batches are remembered, so that a replayed one is delivered once: many times more than can wait for an ack."""
 
 NO_BATCH = (DecodeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What decoding raises for bytes that no task has sent."""
+"""The errors that decoding raises for bytes that no task has sent."""
 
 
 class SeenBatches:
-    """Which batches have come: of the latest, so many."""
+    """The latest batches that have come, SEEN_MAX at most."""
 
     def __init__(self, limit: int = SEEN_MAX) -> None:
         self._limit = limit
@@ -30,7 +30,7 @@ class SeenBatches:
         return batch in self._seen
 
     def add(self, batch: Hashable) -> None:
-        """It has come."""
+        """Note that the batch has come."""
         self._seen[batch] = None
         if len(self._seen) > self._limit:
             del self._seen[next(iter(self._seen))]
@@ -46,7 +46,7 @@ class ResultInbox:
         self._seen, self._since = SeenBatches(seen_max), SinceMark()
 
     def on_frame(self, frame: Frame) -> pl.DataFrame | None:
-        """What is to be delivered now.
+        """The frames that are to be delivered now.
 
         Raises:
             Closed: no task has sent this; its connection is to be closed, and nothing else ends.
