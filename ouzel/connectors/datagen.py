@@ -12,7 +12,15 @@ import polars as pl
 from ouzel.connectors.base import Alias, BatchView, Connector, HistoryView, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.reading import (
+    NothingCommitted,
+    OffsetRange,
+    Partition,
+    ReadBatch,
+    ReadState,
+    SourceRequest,
+    before,
+)
 from ouzel.errors import ConnectorError, QueryError
 
 
@@ -87,7 +95,7 @@ CONNECTOR = Connector(
 )
 
 
-class DatagenSource:
+class DatagenSource(NothingCommitted):
     """Cuts the rows among partitions: row n of partition p of P is row n * P + p of all."""
 
     def __init__(self, request: SourceRequest, clock: Callable[[], float] = time.monotonic) -> None:
@@ -140,17 +148,6 @@ class DatagenSource:
     def _make(self, numbers: np.ndarray) -> pl.DataFrame:
         columns = [made(numbers).alias(name) for name, made in self._fields.items()]
         return pl.DataFrame(columns) if columns else pl.DataFrame(height=len(numbers))
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """The next run starts at the beginning."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """Nothing."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class RowRate:

@@ -11,7 +11,7 @@ import fcntl
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv.format import CsvDecoder
 from ouzel.connectors.reading import (
     BadRow,
-    Committed,
+    NothingCommitted,
     OffsetRange,
     Partition,
     ReadBatch,
@@ -114,7 +114,7 @@ def _records(file: BufferedReader) -> Iterator[bytes]:
         yield item
 
 
-class KeptItems:
+class KeptItems(NothingCommitted):
     """A source of what runs have handled: a partition for each file, read by offsets, which ends."""
 
     def __init__(self, request: SourceRequest, directory: Path, shape: str) -> None:
@@ -135,17 +135,6 @@ class KeptItems:
 
     def _path(self, partition: Partition) -> Path:
         return self._directory / f"{partition.id}{_SUFFIX}"
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """Each batch reads from the beginning."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """Nothing."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class KeptReader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -21,7 +21,15 @@ from ouzel.connectors.base import (
     never,
 )
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.reading import (
+    NothingCommitted,
+    OffsetRange,
+    Partition,
+    ReadBatch,
+    ReadState,
+    SourceRequest,
+    before,
+)
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
@@ -69,7 +77,7 @@ TABLES: dict[str, MemoryTable] = {}
 """All tables of this process by name."""
 
 
-class MemorySource:
+class MemorySource(NothingCommitted):
     """Reads the rows of a table of `TABLES`."""
 
     def __init__(self, request: SourceRequest) -> None:
@@ -100,17 +108,6 @@ class MemorySource:
 
     def _share(self, partition: Partition) -> pl.DataFrame:
         return self._frame.gather_every(self._count, int(partition.id))
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """The next run starts at the beginning."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """Nothing."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class FrameReader:

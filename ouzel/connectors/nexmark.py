@@ -22,7 +22,7 @@ from ouzel.connectors.datagen import remove_rate
 from ouzel.connectors.nexmark_rules import COLD_CHANNELS, FIRST_ID, HOT_CHANNELS, HOT_EVERY, ROUND, HotRule
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import (
-    Committed,
+    NothingCommitted,
     OffsetRange,
     Partition,
     ReadBatch,
@@ -292,7 +292,7 @@ class HeldEvents:
         )
 
 
-class _NexmarkSource:
+class _NexmarkSource(NothingCommitted):
     """One table; partition i of n holds its rows i, i + n, i + 2n ..."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
@@ -318,17 +318,6 @@ class _NexmarkSource:
         clock = self.clocks.setdefault(partition.id, _NexmarkReader(self, int(partition.id), start))
         end = max(start, clock.until(start + rows))
         return OffsetRange(start, end, clock.end is not None and end >= clock.end)
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """The next run starts at the beginning."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """Nothing is kept here."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class _NexmarkReader:

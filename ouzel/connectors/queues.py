@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
 from ouzel.connectors.kept import KEPT
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest
+from ouzel.connectors.reading import NothingCommitted, OffsetRange, Partition, SourceRequest
 from ouzel.errors import ConnectorError
 
 
@@ -98,7 +97,7 @@ class QueueReader:
             self._log.close()
 
 
-class QueueSource:
+class QueueSource(NothingCommitted):
     """Base of the sources of queues."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
@@ -114,14 +113,6 @@ class QueueSource:
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """A queue has no offsets."""
         raise ConnectorError(f"{partition.id} is read from a queue, which has no offsets to reach")
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """A queue has no offsets."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """A queue has no offsets."""
-        return {}
 
     def close(self) -> None:
         """Acknowledge what is handled, and let go of the rest, which is handed out again."""

@@ -244,6 +244,21 @@ class Source(Protocol):
         """Release everything that is open."""
 
 
+class NothingCommitted:
+    """Base of sources that store no offsets: each run reads from where the options say. Offsets of a queue are no places to go on from."""
+
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """Nothing is stored."""
+        return ""
+
+    def committed(self) -> Mapping[str, Committed]:
+        """Nothing was."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 @runtime_checkable
 class RecallingSource(Protocol):
     """A source whose partitions may change their names."""

@@ -13,7 +13,7 @@ from ouzel.connectors.formats.base import Records
 from ouzel.connectors.lookups import KEY, LOOKUP_OPTIONS, check_lookup
 from ouzel.connectors.memory import FrameReader
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest, Unreachable
+from ouzel.connectors.reading import NothingCommitted, OffsetRange, Partition, SourceRequest, Unreachable
 from ouzel.connectors.redis import CONNECTOR as QUEUE
 from ouzel.connectors.redis import check_url
 from ouzel.connectors.side_table import SideTable
@@ -67,7 +67,7 @@ CONNECTOR = Connector(
 )
 
 
-class RedisTable:
+class RedisTable(NothingCommitted):
     """The table, to be asked by key; as a source one partition, which holds all rows in the order of their keys."""
 
     def __init__(self, request: SourceRequest) -> None:
@@ -151,14 +151,6 @@ class RedisTable:
         """All rows are there."""
         start, last = offset or 0, self._whole().height
         return OffsetRange(start, min(start + rows, last), start + rows >= last)
-
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """The next run starts at the beginning."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """Nothing."""
-        return {}
 
     def close(self) -> None:
         """Let go of the connection."""
