@@ -69,6 +69,10 @@ def test_a_newcomer_finds() -> None:
     assert not missing
 
 
+def test_the_architecture_fits_on_four_screens() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 160
+
+
 def test_ci_runs_what_the_readme_says() -> None:
     commands = [
         line
