@@ -81,7 +81,7 @@ def _compare(planned: Advance) -> int:
     typer.echo(f"The stream has other sums; {len(found):,} differ{one}:")
     for each in found[:SHOWN]:
         begin = planned.batcher.earliest_time_of(each.batch)
-        sides = (_spelled(names, side) for side in (each.of_batch, each.of_stream))
+        sides = (_spell(names, side) for side in (each.of_batch, each.of_stream))
         typer.echo("  {} {}: batch {}, stream {}".format(begin, each.key, *sides))
     if len(found) > SHOWN:
         typer.echo(f"  and {len(found) - SHOWN:,} more")
@@ -89,7 +89,7 @@ def _compare(planned: Advance) -> int:
     return Exit.DIFFERENT
 
 
-def _spelled(names: list[str], values: tuple[object, ...] | None) -> str:
+def _spell(names: list[str], values: tuple[object, ...] | None) -> str:
     if values is None:
         return "none"
     return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))

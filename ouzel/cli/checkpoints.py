@@ -74,7 +74,7 @@ def _verify(place: StorePlace, epoch: EpochNumber = None, debug: Debug = False) 
     with report_errors(debug):
         store = _find_store(place)
         failed = False
-        for number in _chosen(store, epoch):
+        for number in _choose(store, epoch):
             beside, harmed = _look_beside(store)
             problems = [*store.verify(number), *harmed]
             for problem in problems:
@@ -129,7 +129,7 @@ def _fork(
             if newest is None:
                 raise StateError(f"{store.folder} holds no epoch that can be used")
             epoch = newest.epoch
-        (epoch,) = _chosen(store, epoch)
+        (epoch,) = _choose(store, epoch)
         fork_epoch(store, epoch, parse_store_place(to))
         typer.echo(f"copied epoch {epoch} into {to}")
 
@@ -156,7 +156,7 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _chosen(store: CheckpointStore, epoch: int | None) -> list[int]:
+def _choose(store: CheckpointStore, epoch: int | None) -> list[int]:
     epochs = store.epochs()
     if epoch is not None and epoch not in epochs:
         raise SubmissionError(

@@ -174,7 +174,7 @@ def facts(component: Component) -> Iterator[tuple[str, str]]:
     for node in component.chain:
         if node.state_bound:
             yield "state", node.state_bound
-    if not _branches(component):
+    if not _has_branches(component):
         yield from (("writes", _describe_output(output)) for output in component.outputs)
 
 
@@ -186,11 +186,11 @@ def _list_fused(component: Component) -> Iterator[tuple[str, str]]:
             yield "branch", " ".join(("of", *node_text(node.inputs[0])))
         yield node_text(node)
         before = node
-        if _branches(component):
+        if _has_branches(component):
             yield from (("writes", _describe_output(output)) for output in component.outputs if output.place == place)
 
 
-def _branches(component: Component) -> bool:
+def _has_branches(component: Component) -> bool:
     return bool(component.chain) and len(component.outputs) > 1
 
 

@@ -106,7 +106,7 @@ _SHOWN = 20
 """Values of an IN that a plan shows."""
 
 
-def _shortened(values: Sequence[str]) -> str:
+def _shorten(values: Sequence[str]) -> str:
     more = f", ... {len(values) - _SHOWN} more" if len(values) > _SHOWN + 1 else ""
     return ", ".join(values[:_SHOWN] if more else values) + more
 
@@ -114,7 +114,7 @@ def _shortened(values: Sequence[str]) -> str:
 _SHAPES: dict[str, tuple[Callable[[Sequence[str]], str], int]] = {
     "not": (lambda parts: f"NOT {parts[0]}", 3),
     "negate": (lambda parts: f"-{parts[0]}", 7),
-    "in": (lambda parts: f"{parts[0]} IN ({_shortened(parts[1:])})", 4),
+    "in": (lambda parts: f"{parts[0]} IN ({_shorten(parts[1:])})", 4),
     "between": (lambda parts: f"{parts[0]} BETWEEN {parts[1]} AND {parts[2]}", 4),
     "item": (lambda parts: f"{parts[0]}[{parts[1]}]", 8),
     "element_at": (lambda parts: f"{parts[0]}[{parts[1]}]", 8),

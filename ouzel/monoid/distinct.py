@@ -122,7 +122,7 @@ def _estimate(ranks: list[int], bits: int) -> int:
 
 def _bias(raw: float, bits: int) -> float:
     """The mean of the biases that were measured at the six estimates nearest to this one."""
-    measured = _measured()[bits]
+    measured = _read_biases()[bits]
     place = bisect_left(measured, (raw,))
     low = max(place - 5, 0)
     while low + 6 < len(measured) and abs(raw - measured[low + 6][0]) < abs(raw - measured[low][0]):
@@ -132,7 +132,7 @@ def _bias(raw: float, bits: int) -> float:
 
 
 @cache
-def _measured() -> dict[int, list[tuple[float, float]]]:
+def _read_biases() -> dict[int, list[tuple[float, float]]]:
     found: dict[int, list[tuple[float, float]]] = {}
     with files("ouzel.compiler.functions").joinpath("distinct_bias.csv").open() as file:
         for row in csv.DictReader(file):

@@ -19,7 +19,7 @@ from ouzel.reconcile.comparing.cut import Cut, began_of, check_cut, restrict_sin
 from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
 from ouzel.reconcile.comparing.horizon import delays
 from ouzel.reconcile.comparing.lineage import Lineage, lineage
-from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
+from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settle
 from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
 from ouzel.reconcile.explaining.behind import is_shuffled
 from ouzel.reconcile.explaining.bounds import PartBound, rounding_bounds
@@ -267,7 +267,7 @@ def _compare(
     proof = replace(proof, losses=()) if found.equal else proof
     rows = classify(found.differences, facts, proof, groups, left)
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
-        rows = settled(rows)
+        rows = settle(rows)
     cells, samples = _fetch(rows, facts, found)
     counts, times = sum_cells(cells, facts, found)
     return Reconciliation(
@@ -276,7 +276,7 @@ def _compare(
         _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
         (*_notes(record, facts), *unread.notes, *describe_shed(record.ranges, shed),
          *describe_trust(
-             record, home, counts, tuple(find_trusted(needed, dropped, whole)), _unbounded(facts, samples),
+             record, home, counts, tuple(find_trusted(needed, dropped, whole)), _find_unbounded(facts, samples),
              _find_come(job, sink, record, spark, shed) if Class.IN_FLIGHT in counts else None, began_of(sink, record),
          )),
         cut, dropped, tampered,
@@ -297,7 +297,7 @@ def _find_come(job: session.Job, sink: Sink, record: RunRecord, spark: SparkSess
     return come_by_input(sink, lambda asked: batch_answer(job, asked, record.ranges, spark, shed))
 
 
-def _unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]]) -> Sequence[str]:
+def _find_unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]]) -> Sequence[str]:
     """Columns of groups that lack rows which differ in values that nothing bounds, as far as the samples show."""
     excused = (each for kind in (Class.IN_FLIGHT, Class.LOST) for each in samples.get(kind, ()))
     return find_unbounded(facts, (name for each in excused if each.stream and each.batch for name in each.differing))
@@ -305,7 +305,7 @@ def _unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]]) ->
 
 def _record_of(job: session.Job, home: Path) -> RunRecord:
     record = record_in(home)
-    if record.text != job.text and not _means(record.text, job):
+    if record.text != job.text and not _is_same_question(record.text, job):
         raise QueryError(
             f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
             instead="run it again, or reconcile the query that ran",
@@ -316,7 +316,7 @@ def _record_of(job: session.Job, home: Path) -> RunRecord:
     return record
 
 
-def _means(text: str, job: session.Job) -> bool:
+def _is_same_question(text: str, job: session.Job) -> bool:
     """Whether another text asks the same question: comments, settings and RECONCILE do not matter."""
     try:
         meant = session.load_text(text, job.directory, job.topology.name, functions=job.program.functions)

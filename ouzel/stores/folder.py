@@ -35,7 +35,7 @@ from ouzel.monoid import Monoid
 from ouzel.stores.batcher import Batcher, BatchID, BatchRange, in_utc, parse_batcher
 from ouzel.stores.columns import StoreColumns, StoredValue, TotalColumns
 from ouzel.stores.merging import Answering, answer_here, merge_files
-from ouzel.stores.store import extended, newest
+from ouzel.stores.store import extend, newest
 
 PAGE = "store.json"
 FORMAT = 1
@@ -162,12 +162,12 @@ class FolderStore:
             ConnectorError: its file is not what was written.
         """
 
-        def opened(page: StorePage) -> FolderVersion:
+        def open_version(page: StorePage) -> FolderVersion:
             found = newest(page.versions, page.batcher, until)
-            path = self._checked(found.file)
+            path = self._check_file(found.file)
             return FolderVersion(found.batches, path, page.columns, path.open("rb"))
 
-        return self._of_page(opened)
+        return self._of_page(open_version)
 
     def sums(self, batch: BatchID) -> dict[Any, Any] | None:
         """What one batch alone adds up to, by key; None if it was not computed."""
@@ -176,7 +176,7 @@ class FolderStore:
             file = page.sums.get(batch)
             if file is None:
                 return {} if batch in page.sums else None
-            return added_up(pl.read_parquet(self._checked(file)), page.columns)
+            return added_up(pl.read_parquet(self._check_file(file)), page.columns)
 
         return self._of_page(read)
 
@@ -232,13 +232,13 @@ class FolderStore:
         page = self.page if self.exists else None
         if page:
             check_same(self.path, page, batcher, columns)
-        whole = extended(page.batches if page else None, batches, batcher)
+        whole = extend(page.batches if page else None, batches, batcher)
         held = dict(page.sums) if page else {}
         held |= {batch: self._write(batch, "sums", rows[batch]) if batch in rows else None for batch in batches}
         kept = [one for one in (page.versions if page else ()) if one.batches.end <= batches.start]
-        files = {self._checked(kept[-1].file): columns.totals} if kept else {}
+        files = {self._check_file(kept[-1].file): columns.totals} if kept else {}
         since = BatchRange(kept[-1].batches.end if kept else whole.start, whole.end)
-        files |= {self._checked(file): columns.sums for batch in since if (file := held[batch])}
+        files |= {self._check_file(file): columns.sums for batch in since if (file := held[batch])}
         total = self._write(whole.end.prev, "totals", merge_files(columns, files, answer))
         versions = (*kept, StoredVersion(whole, total))[-KEPT:]
         self._turn(StorePage(batcher, columns, whole, held, versions))
@@ -268,7 +268,7 @@ class FolderStore:
             if not any(folder.iterdir()):
                 folder.rmdir()
 
-    def _checked(self, file: StoredFile) -> Path:
+    def _check_file(self, file: StoredFile) -> Path:
         path = self.path / file.name
         size = path.stat().st_size if path.exists() else None
         if size != file.size:

@@ -21,7 +21,7 @@ from ouzel.stores.columns import StoreColumns, stored_columns
 from ouzel.stores.folder import FolderStore, check_same
 from ouzel.stores.keyed import KeyedStream
 from ouzel.stores.rows import StoredStream, stream_of
-from ouzel.stores.store import extended
+from ouzel.stores.store import extend
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -142,7 +142,7 @@ def plan_advance(
         )
     if page is not None:
         check_same(store.path, page, batcher, columns)
-        extended(page.batches, batches, batcher)
+        extend(page.batches, batches, batcher)
     inserts = sink if sink is not job.program.result else None
     return Advance(store, batcher, columns, batches, _answering(job, sink), inserts)
 

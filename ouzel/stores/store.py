@@ -153,7 +153,7 @@ class MemoryBatches(Generic[K, T]):
             QueryError: a batch would be missing.
         """
         held = self._versions[-1].batches if self._versions else None
-        whole = extended(held, BatchRange(min(sums), max(sums).next), self.batcher)
+        whole = extend(held, BatchRange(min(sums), max(sums).next), self.batcher)
         self._sums |= sums
         self._versions = [one for one in self._versions if one.batches.end <= min(sums)]
         start = self._versions[-1] if self._versions else MemoryVersion(BatchRange(whole.start, whole.start), {})
@@ -191,7 +191,7 @@ def newest(versions: Iterable[V], batcher: Batcher, until: BatchID | None) -> V:
     )
 
 
-def extended(held: BatchRange | None, given: BatchRange, batcher: Batcher) -> BatchRange:
+def extend(held: BatchRange | None, given: BatchRange, batcher: Batcher) -> BatchRange:
     """The batches of a store once it has got others.
 
     Raises:

@@ -19,7 +19,7 @@ def find_peer_user(client: Address, server: Address) -> int | None:
     """The user who owns the client's end of a connection; None if that end is not on this machine, or gone."""
     table = Path("/proc/net/tcp6" if ":" in client[0] else "/proc/net/tcp")
     try:
-        wanted = [_shown(client), _shown(server)]
+        wanted = [_spell(client), _spell(server)]
         for line in table.read_text().splitlines()[1:]:
             fields = line.split()
             if [fields[_LOCAL], fields[_REMOTE]] == wanted:
@@ -29,7 +29,7 @@ def find_peer_user(client: Address, server: Address) -> int | None:
     return None
 
 
-def _shown(address: Address) -> str:
+def _spell(address: Address) -> str:
     """An address as these tables have it: each word of it in the machine's order of bytes."""
     host, port = address
     packed = socket.inet_pton(socket.AF_INET6 if ":" in host else socket.AF_INET, host)

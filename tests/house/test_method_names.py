@@ -1,6 +1,7 @@
-"""What functions are called in four parts of the package: events `on_…`, questions `is_…` or `has_…`, everything else a verb.
+"""What functions are called: events `on_…`, questions `is_…` or `has_…`, everything else a verb.
 
-A participle (`restored`) does not say whether something happens, has happened or is asked for. Properties may have one: they are values.
+A participle (`restored`) does not say whether something happens, has happened or is asked for. Properties may have one: they are values;
+so may what a `with` enters: inside, it is so.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ PARTICIPLE = re.compile(
     "[a-z]+[^e]ed|begun|broken|brought|built|came|chosen|dealt|done|drawn|found|given|gone|grown|heard|held|hidden|kept|known|left|lost|"
     "made|meant|met|paid|said|seen|sent|shown|slept|spent|stood|taken|thought|told|took|torn|went|written"
 )
-VALUES = ("property", "cached_property", "setter")
+VALUES = ("property", "cached_property", "setter", "contextmanager")
 VERBS = ("contains", "exists", "has")
 """Questions as Python's own libraries ask them."""
 
-PARTS = ("compiler", "planner", "runtime", "spark")
-"""The folders that are held to it."""
+NOT_YET = {"connectors", "dsl"}
+"""Folders that are not held to it yet."""
+ALLOWED = {"ouzel/errors.py": {"located"}}
+"""`raise error.located(...)`: the error itself, with its place."""
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef]:
@@ -41,8 +44,13 @@ def is_wrong(function: ast.FunctionDef) -> bool:
 
 
 def test_functions_are_events_questions_or_actions() -> None:
-    files = [path for path in package() if path.relative_to(ROOT / "ouzel").parts[0] in PARTS]
-    found = [f"{short(path)}:{one.lineno} {one.name}" for path in files for one in functions(path) if is_wrong(one)]
+    files = [path for path in package() if path.relative_to(ROOT / "ouzel").parts[0] not in NOT_YET]
+    found = [
+        f"{short(path)}:{one.lineno} {one.name}"
+        for path in files
+        for one in functions(path)
+        if is_wrong(one) and one.name not in ALLOWED.get(short(path), ())
+    ]
     assert not found, listed(["name an event on_…, a question is_… or has_…, an action with a verb:", *found])
 
 

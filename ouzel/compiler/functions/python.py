@@ -63,7 +63,7 @@ def function(
         deterministic: whether the same arguments always give the same answer.
     """
 
-    def made(python: Python) -> PythonFunction:
+    def make(python: Python) -> PythonFunction:
         called = (name or called_name(python)).lower()
         check_plain(python, f"the function {called}", may_yield=False)
         signature = Signature(tuple(map(_type, parameters)), _type(result))
@@ -81,7 +81,7 @@ def function(
             by_row=by_row,
         )
 
-    return made
+    return make
 
 
 def called_name(python: Python) -> str:

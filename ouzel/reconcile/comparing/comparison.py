@@ -15,11 +15,11 @@ from ouzel.reconcile.comparing.pairs import (
     EQUAL,
     STREAM,
     STREAM_ROWS,
-    carried,
+    carried_columns,
     equal_rows,
     names_of,
-    paired,
-    settled,
+    pair_rows,
+    settle,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     names = names_of(facts)
     stream, batch = (by_position(answer, len(names)) for answer in (stream, batch))
     ours = stream.select(*comparable(stream, facts.columns, names))
-    theirs = batch.select(*comparable(batch, facts.columns, names), *carried(facts)).persist(StorageLevel.DISK_ONLY)
+    theirs = batch.select(*comparable(batch, facts.columns, names), *carried_columns(facts)).persist(
+        StorageLevel.DISK_ONLY
+    )
     try:
         signed = _sign(ours, theirs, facts)
         keys = [name for name, column in zip(names, facts.columns, strict=True) if column.name in facts.keys]
@@ -87,8 +89,8 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         elif len(unequal) < SPLIT_SHARE * every:
             chosen = pa.table({BUCKET: pa.array(unequal, pa.int64())})
             rest = both.join(F.broadcast(both.sparkSession.createDataFrame(chosen)), BUCKET, "left_semi")
-            rest = settled(rest) if number <= PERSIST_ROWS_MAX else rest
-        differences, more = paired(rest, number, facts, tolerance)
+            rest = settle(rest) if number <= PERSIST_ROWS_MAX else rest
+        differences, more = pair_rows(rest, number, facts, tolerance)
     finally:
         theirs.unpersist()
     stream_rows, batch_rows = (int(count or 0) for count in counted[:2])
@@ -113,7 +115,7 @@ def _sign(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
     """The rows of both answers: `s` = 1 on the stream's, `b` = 1 on the batch's, which alone have the carried columns."""
     from pyspark.sql import functions as F
 
-    absent = [F.lit(None).cast(theirs.schema[name].dataType).alias(name) for name in carried(facts)]
+    absent = [F.lit(None).cast(theirs.schema[name].dataType).alias(name) for name in carried_columns(facts)]
     left = ours.select("*", *absent, F.lit(1).alias("s"), F.lit(0).alias("b"))
     return left.unionAll(theirs.select("*", F.lit(0).alias("s"), F.lit(1).alias("b")))
 

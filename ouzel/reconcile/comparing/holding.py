@@ -48,7 +48,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
         f"{part} {what}"
         for scan in scans.values()
         if scan.table in record.sides
-        for part, what in _moved(record.sides[scan.table], dict(content_of(scan, Path(record.directory))))
+        for part, what in _find_changed(record.sides[scan.table], dict(content_of(scan, Path(record.directory))))
     ]
     wrong += [f"topic '{topic}' was deleted and made anew since the run" for topic in anew]
     if wrong:
@@ -58,7 +58,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
         )
 
 
-def _moved(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _find_changed(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The parts of a table that was read whole which are not what they were, and what has become of them."""
     for part in sorted(before.keys() | now.keys()):
         if before.get(part) != now.get(part):

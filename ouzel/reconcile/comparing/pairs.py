@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, walk_type
 from ouzel.reconcile.comparing.lineage import CARRIED, Lineage
-from ouzel.reconcile.explaining.bounds import PartBound, rounds
+from ouzel.reconcile.explaining.bounds import PartBound, is_rounded
 from ouzel.reconcile.explaining.number_bounds import NumberBound
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def either(name: str) -> Column:
     return F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}")
 
 
-def carried(facts: Lineage) -> list[str]:
+def carried_columns(facts: Lineage) -> list[str]:
     """The columns that only the batch's rows have."""
     bounds = dict.fromkeys(name for each in facts.bounds.values() for name in each.columns)
     return [f"{CARRIED}{name}" for name in (*facts.carried.names, *bounds)]
 
 
-def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:
+def pair_rows(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:
     """The differences among these rows, which can be read again at little cost, and how many rows of the stream are in them.
 
     Keys of which either side has one row at most, nearly all, take one shuffle. Where there are several, equal rows cancel first, and the
@@ -74,7 +74,7 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
     if keys is None:
         return _cancel(rows, facts, None, tolerance)
     tasks = -(-number // TASK_ROWS)
-    groups = settled(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
+    groups = settle(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
     several = (F.col("s") > 1) | (F.col("b") > 1)
     single = groups.where(~several)
     found = _tell(_sides(single, facts, keys), facts, tolerance)
@@ -88,7 +88,7 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
     return found.unionByName(others, allowMissingColumns=True), int(more or 0) + surplus
 
 
-def settled(rows: DataFrame) -> DataFrame:
+def settle(rows: DataFrame) -> DataFrame:
     """The rows, computed now and kept on the workers' disks, to be read several times."""
     from pyspark import StorageLevel
 
@@ -121,7 +121,7 @@ def _groups(rows: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
         for side in OF.values()
         for name in others
     ]
-    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
+    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried_columns(facts)]
     grouped = rows.groupBy(*keys).agg(*(F.sum(side).alias(side) for side in OF.values()), *values, *extra)
     equal = (F.col(f"s_{name}").eqNullSafe(F.col(f"b_{name}")) for name in others)
     return grouped.where(~reduce(and_, equal, (F.col("s") == 1) & (F.col("b") == 1)))
@@ -137,7 +137,7 @@ def _sides(groups: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
         counts = [F.lit(int(each == side)).cast("bigint").alias(f"{each}_rows") for each in OF]
         return F.when(F.col(of) == 1, F.struct(*values, F.lit(1).alias("copy"), *counts)).alias(side)
 
-    return groups.select(*(row(side) for side in OF), *carried(facts))
+    return groups.select(*(row(side) for side in OF), *carried_columns(facts))
 
 
 def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> DataFrame:
@@ -146,11 +146,12 @@ def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> Dat
     from pyspark.sql import functions as F
 
     counts = [F.sum("s").alias(STREAM_ROWS), F.sum("b").alias(BATCH_ROWS)]
-    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
+    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried_columns(facts)]
     counted = rows.groupBy(*names_of(facts)).agg(*counts, *extra)
     if keys and facts.keys:
         row = F.struct(
-            F.struct(*names_of(facts), F.lit(1).alias("copy"), STREAM_ROWS, BATCH_ROWS).alias("row"), *carried(facts)
+            F.struct(*names_of(facts), F.lit(1).alias("copy"), STREAM_ROWS, BATCH_ROWS).alias("row"),
+            *carried_columns(facts),
         )
         equal = F.collect_list(F.when((F.col(STREAM_ROWS) > 0) & (F.col(BATCH_ROWS) > 0), row))
         counted = counted.withColumn(EQUAL, equal.over(Window.partitionBy(*keys)))
@@ -159,8 +160,8 @@ def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> Dat
 
 def _cancel(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
     """The differences where a key has several rows or there are no keys: equal rows cancel, and the rest is joined."""
-    rest = settled(_unequal(rows, facts, keys))
-    return settled(_join(rest, facts, keys, tolerance)), _surplus(rest)
+    rest = settle(_unequal(rows, facts, keys))
+    return settle(_join(rest, facts, keys, tolerance)), _surplus(rest)
 
 
 def _surplus(rest: DataFrame) -> int:
@@ -175,7 +176,7 @@ def _join(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance
     from pyspark.sql import functions as F
 
     ours = _side(rest, facts, keys, F.col(STREAM_ROWS) - F.col(BATCH_ROWS), STREAM, [])
-    theirs = _side(rest, facts, keys, F.col(BATCH_ROWS) - F.col(STREAM_ROWS), BATCH, carried(facts))
+    theirs = _side(rest, facts, keys, F.col(BATCH_ROWS) - F.col(STREAM_ROWS), BATCH, carried_columns(facts))
     same = F.lit(True) if keys is not None else F.lit(False)
     for name in (*(keys or ()), "copy"):
         same = same & F.col(f"{STREAM}.{name}").eqNullSafe(F.col(f"{BATCH}.{name}"))
@@ -191,7 +192,7 @@ def _tell(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     """The differences (see comparison.Comparison) that these pairs of rows are."""
     equal = [EQUAL] if EQUAL in both.columns else []
     counts = [either(name).alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
-    return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts), *equal)
+    return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried_columns(facts), *equal)
 
 
 def _side(
@@ -234,7 +235,7 @@ def _is_rounding(ours: Column, theirs: Column, bounds: PartBound | None) -> Colu
     """Whether another order of adding up can make the difference: where values cancel, what is left is much of it rounding."""
     from pyspark.sql import functions as F
 
-    if not isinstance(bounds, NumberBound) or not rounds(bounds.call):
+    if not isinstance(bounds, NumberBound) or not is_rounded(bounds.call):
         return F.lit(False)
     a, b = ours.cast("double"), theirs.cast("double")
     allowed = bounds.rounding(lambda need: F.col(f"{CARRIED}{bounds.column(need)}"))

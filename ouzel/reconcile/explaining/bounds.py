@@ -100,14 +100,14 @@ class PartBound(ABC):
         return tuple(map(self.column, self.needs))
 
 
-def rounds(call: AggregateCall) -> bool:
+def is_rounded(call: AggregateCall) -> bool:
     """Whether its result depends on the order of its values, by what rounding makes of it."""
     return call.function in ("sum", "avg") and isinstance(call.type, FloatType)
 
 
 def rounding_bounds(bounds: Mapping[str, PartBound]) -> dict[str, PartBound]:
     """Those of such results."""
-    return {name: each for name, each in bounds.items() if rounds(each.call)}
+    return {name: each for name, each in bounds.items() if is_rounded(each.call)}
 
 
 def with_bounding_calls(aggregate: Aggregate, bounds: Mapping[str, PartBound]) -> tuple[Aggregate, tuple[str, ...]]:

@@ -145,7 +145,7 @@ def _value_of(call: AggregateCall, argument: DataType) -> Expression:
     return column
 
 
-def _counted(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
+def _number_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
     return {"number": NUMBER}
 
 
@@ -230,7 +230,7 @@ def _share(least: Callable[[SparkColumn], SparkColumn], most: Callable[[SparkCol
         inside = value.between(least(number) - slack, most(number) + slack)
         return F.when(value.isNull() | F.isnan(value), F.lit(True)).otherwise(inside)
 
-    return Family(_counted, holds)
+    return Family(_number_needs, holds)
 
 
 def _constant(value: float) -> Callable[[SparkColumn], SparkColumn]:
@@ -276,7 +276,7 @@ def _distinct(claim: Claim) -> SparkColumn:
     return F.coalesce(value.between(least, F.least(whole, part.most)), F.lit(False))
 
 
-def _estimated(claim: Claim) -> SparkColumn:
+def _is_estimated(claim: Claim) -> SparkColumn:
     """The same where it is estimated, by four standard errors."""
     from pyspark.sql import functions as F
 
@@ -291,7 +291,7 @@ def _no_needs(call: AggregateCall, argument: DataType) -> Mapping[str, Need]:
     return {}
 
 
-def _gathered(claim: Claim) -> SparkColumn:
+def _is_part(claim: Claim) -> SparkColumn:
     """Some of the values of the whole, in the same order."""
     from pyspark.sql import functions as F
 
@@ -360,7 +360,7 @@ def _text(claim: Claim) -> SparkColumn:
 
 
 _RANGE, _FRACTION = Family(_range_needs, _in_range), Family(_fraction_needs, _at_fraction)
-_ARRAY, _MAP, _BITS = Family(_no_needs, _gathered), Family(_no_needs, _map), Family(_bits_needs, _bits)
+_ARRAY, _MAP, _BITS = Family(_no_needs, _is_part), Family(_no_needs, _map), Family(_bits_needs, _bits)
 
 FAMILIES: Mapping[str, Family] = {
     "min": _RANGE, "max": _RANGE, "bool_and": _RANGE, "bool_or": _RANGE, "first_value": _RANGE, "last_value": _RANGE,
@@ -372,7 +372,7 @@ FAMILIES: Mapping[str, Family] = {
     "kurtosis": _share(_constant(-2.0), lambda number: number),
     "corr": _share(_constant(-1.0), _constant(1.0)), "regr_r2": _share(_constant(0.0), _constant(1.0)),
     "bit_and": _BITS, "bit_or": _BITS, "bit_xor": _BITS,
-    "count": Family(_counted, _distinct), "approx_count_distinct": Family(_counted, _estimated),
+    "count": Family(_number_needs, _distinct), "approx_count_distinct": Family(_number_needs, _is_estimated),
     "array_agg": _ARRAY, "collect_list": _ARRAY, "map_agg": _MAP, "histogram": _MAP,
     "string_agg": Family(_text_needs, _text),
 }  # fmt: skip

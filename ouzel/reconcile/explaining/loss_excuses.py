@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.plan import EmitRule
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.reconcile.comparing.lineage import CARRIED, Direction, Joined, Lineage, Padded
-from ouzel.reconcile.comparing.pairs import BATCH, EQUAL, STREAM, carried, either, equal_rows, names_of
+from ouzel.reconcile.comparing.pairs import BATCH, EQUAL, STREAM, carried_columns, either, equal_rows, names_of
 from ouzel.reconcile.explaining.bounds import within
 from ouzel.reconcile.explaining.classes import Evidence
 from ouzel.reconcile.recording.record import Loss
@@ -53,7 +53,7 @@ def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFr
     told = placed.withColumn(LOST, F.coalesce(found, F.lit(False)))
     told = _with_left_alone(told, facts.joined, facts) if facts.joined else told
     return told.where(F.col(_DIFFERS)).drop(
-        _DIFFERS, _TASK, *(f"{_GROUP}{name.removeprefix(CARRIED)}" for name in carried(facts))
+        _DIFFERS, _TASK, *(f"{_GROUP}{name.removeprefix(CARRIED)}" for name in carried_columns(facts))
     )
 
 
@@ -319,7 +319,7 @@ def _with_groups(differences: DataFrame, facts: Lineage) -> DataFrame:
         own = F.col(f"{CARRIED}{name}")
         return F.first(own, ignorenulls=True).over(_group(facts)) if facts.keys else own
 
-    names = (name.removeprefix(CARRIED) for name in carried(facts))
+    names = (name.removeprefix(CARRIED) for name in carried_columns(facts))
     return differences.withColumns({f"{_GROUP}{name}": key(name) for name in names})
 
 
@@ -333,13 +333,15 @@ def _with_tasks(rows: DataFrame, facts: Lineage, proof: Evidence, losses: Sequen
     names = [f"{_GROUP}{name}" for name in proof.dealt]
     groups = rows.where(F.col(BATCH).isNotNull()).select(*names).distinct()
     keys = facts.carried.select(proof.dealt)
-    found = groups.mapInArrow(_dealt(keys, tasks, proof.seed), groups.withColumn(_TASK, F.lit(0).cast("bigint")).schema)
+    found = groups.mapInArrow(
+        _make_dealer(keys, tasks, proof.seed), groups.withColumn(_TASK, F.lit(0).cast("bigint")).schema
+    )
     found = found.select(*(F.col(name).alias(f"{name}_of") for name in names), _TASK)
     same = reduce(and_, (F.col(name).eqNullSafe(F.col(f"{name}_of")) for name in names))
     return rows.join(found, same, "left").drop(*(f"{name}_of" for name in names))
 
 
-def _dealt(keys: Schema, tasks: int, seed: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _make_dealer(keys: Schema, tasks: int, seed: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """A function for Spark's workers that adds the task to which the topology routed each group."""
     import polars as pl
     import pyarrow as pa

@@ -32,7 +32,7 @@ def find_false_evidence(sink: Sink, record: RunRecord, home: Path, further: bool
     """
     found = {
         LATE: _late(record, home, further),
-        SHED: _shed(sink, record, home),
+        SHED: _check_shed(sink, record, home),
         RECORD: _losses(record) or _went_on(sink, record),
     }
     for name in (LATE, SHED):
@@ -83,7 +83,7 @@ def _went_on(sink: Sink, record: RunRecord) -> str:
     return ""
 
 
-def _shed(sink: Sink, record: RunRecord, home: Path) -> str:
+def _check_shed(sink: Sink, record: RunRecord, home: Path) -> str:
     """Only tables shed that were told to, and no more than was counted."""
     shed = read_shed(home)
     for scan in (scan for scan in scans_in(walk(sink)) if scan.table in shed):

@@ -203,7 +203,7 @@ class StructuredHandle(RowIteration):
         left = list(self._streams)
         while left and not self._stop.is_set():
             for stream in left[:]:
-                if stream.ended():
+                if stream.has_ended():
                     stream.complete()
                     left.remove(stream)
             self._stop.wait(POLL_S)

@@ -160,7 +160,7 @@ def restartable_parts(job: RunDescription) -> dict[str, list[str]]:
     }
 
 
-def _named(watcher: AppWatcher, cluster: str, role: str, environ: str, name: str) -> str:
+def _find_name(watcher: AppWatcher, cluster: str, role: str, environ: str, name: str) -> str:
     """The topology that a URL of the API server names. Its files need not be readable: it can be removed all the same.
 
     Raises:
@@ -227,7 +227,7 @@ async def _carry_out(
     watcher: AppWatcher, runner: ActionRunner, path: tuple[str, str, str, str], key: str, fields: Fields
 ) -> Response:
     try:
-        name = _named(watcher, *path)
+        name = _find_name(watcher, *path)
     except OuzelError as error:
         return _message(str(error), 404)
     action = find_action(key)

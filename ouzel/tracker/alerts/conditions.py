@@ -90,7 +90,7 @@ class _Reader(Transformer[Token, tuple[Holds, float]]):
     def lasts(self, parts: list[Token]) -> float:
         return float(parts[0]) * _SECONDS[parts[1]]
 
-    def compared(self, parts: list[Token]) -> Holds:
+    def comparison(self, parts: list[Token]) -> Holds:
         name, sign, number, unit = str(parts[0]), _COMPARE[parts[1]], float(parts[2]), parts[3]
         if unit is None:
             return lambda facts: sign(facts.figures[name], number) if name in facts.figures else None

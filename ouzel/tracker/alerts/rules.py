@@ -109,7 +109,7 @@ def parse_alerts(content: AlertFields, folder: Path) -> AlertFile:
     names = [rule.name for rule in rules]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise OuzelError(f"two alerts are named '{twice}'; give one another name")
-    return AlertFile(rules, receivers, tuple(_muted(fields) for fields in _list(content, "silence")))
+    return AlertFile(rules, receivers, tuple(_read_silence(fields) for fields in _list(content, "silence")))
 
 
 def _rule(fields: AlertFields, receivers: Mapping[str, Receiver]) -> AlertRule:
@@ -192,7 +192,7 @@ _KINDS: Mapping[str, Callable[[AlertFields, str, Path], Receiver]] = {
 """Of each kind of receiver what makes it, by the key that it must have."""
 
 
-def _muted(fields: AlertFields) -> MutedSpan:
+def _read_silence(fields: AlertFields) -> MutedSpan:
     _only(fields, {"alert", "topologies", "until"}, "[[silence]]")
     until = fields.get("until")
     if not isinstance(until, datetime):

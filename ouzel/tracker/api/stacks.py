@@ -54,7 +54,7 @@ def stacks_of(snapshot: TopologySnapshot, instance: str) -> ShellResponse:
     """
     folder, process = find_process(snapshot, instance)
     pid = _running(folder, process)
-    if not _answers(pid):
+    if not _has_handler(pid):
         raise OuzelError(f"instance '{instance}' is starting and cannot write its stacks yet; ask again")
     table = ProcessTable(folder)
     table.read()
@@ -81,7 +81,7 @@ def _running(folder: Path, process: str) -> int:
     return table.entries[process].pid
 
 
-def _answers(pid: int) -> bool:
+def _has_handler(pid: int) -> bool:
     """Whether the process has a handler for the signal: it would end by it if not."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("SigCgt:"):

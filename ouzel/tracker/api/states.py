@@ -48,7 +48,7 @@ def execution_state(snapshot: TopologySnapshot) -> ExecutionState:
         **metadata(snapshot).model_dump(),
         has_physical_plan=snapshot.has_physical_plan,
         has_packing_plan=True,
-        has_tmanager_location=snapshot.runs(0, "topology-master"),
+        has_tmanager_location=snapshot.is_running(0, "topology-master"),
         has_scheduler_location=snapshot.is_alive,
         status=HERON_STATES.get(snapshot.condition, "KILLED"),
     )
@@ -58,14 +58,14 @@ def runtime_state(snapshot: TopologySnapshot) -> RuntimeState:
     """What of it is there. A stream manager counts as registered if it runs and all containers have reported."""
     stream_managers = {
         f"stmgr-{one.id}": Registration(
-            is_registered=snapshot.has_physical_plan and snapshot.runs(one.id, "stream-manager")
+            is_registered=snapshot.has_physical_plan and snapshot.is_running(one.id, "stream-manager")
         )
         for one in snapshot.job.packing.containers
     }
     return RuntimeState(
         has_physical_plan=snapshot.has_physical_plan,
         has_packing_plan=True,
-        has_tmanager_location=snapshot.runs(0, "topology-master"),
+        has_tmanager_location=snapshot.is_running(0, "topology-master"),
         has_scheduler_location=snapshot.is_alive,
         release_version=release(),
         stmgrs=stream_managers,

@@ -94,7 +94,7 @@ def _find_growing_waits(readings: Readings) -> Iterator[Symptom]:
 
 
 def _find_rate_skew(readings: Readings) -> Iterator[Symptom]:
-    for part, rows in _known(readings, lambda task: task.rows_s):
+    for part, rows in _find_known(readings, lambda task: task.rows_s):
         for index, rate in rows.items():
             others = _of_others(rows, index)
             if rate >= RATE_MIN and rate >= RATE_SKEW * others:
@@ -125,7 +125,7 @@ def _find_full(readings: Readings) -> Iterator[Symptom]:
 
 
 def _find_idle(readings: Readings) -> Iterator[Symptom]:
-    for part, cores in _known(readings, lambda task: task.cores_long):
+    for part, cores in _find_known(readings, lambda task: task.cores_long):
         total, count = sum(cores.values()), len(part.tasks)
         if len(cores) == count and max(cores.values()) < IDLE:
             text = f"the {count} tasks of {part.name} together use {words.share_text(total)} of a core"
@@ -164,7 +164,7 @@ def _find_silence(readings: Readings) -> Iterator[Symptom]:
         yield Symptom("silent-master", "", None, text)
 
 
-def _known(
+def _find_known(
     readings: Readings, value_of: Callable[[TaskReading], float | None]
 ) -> Iterator[tuple[ComponentReading, dict[int, float]]]:
     """Components of several tasks, and what is known of these."""

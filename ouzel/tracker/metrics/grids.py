@@ -70,20 +70,20 @@ def last_on(times: Sequence[int], values: Sequence[float], grid: Grid) -> GridVa
 
 def total_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The sum of all in each step, of those that are known."""
-    return _reduced(rows, grid, np.nansum)
+    return _reduce_rows(rows, grid, np.nansum)
 
 
 def maximum_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The largest of all in each step."""
-    return _reduced(rows, grid, np.fmax.reduce)
+    return _reduce_rows(rows, grid, np.fmax.reduce)
 
 
 def minimum_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
     """The smallest of all in each step."""
-    return _reduced(rows, grid, np.fmin.reduce)
+    return _reduce_rows(rows, grid, np.fmin.reduce)
 
 
-def _reduced(rows: Iterable[GridValues], grid: Grid, reduce: Callable[..., GridValues]) -> GridValues:
+def _reduce_rows(rows: Iterable[GridValues], grid: Grid, reduce: Callable[..., GridValues]) -> GridValues:
     table = np.array(list(rows)).reshape(-1, grid.count)
     if not len(table):
         return grid.nothing

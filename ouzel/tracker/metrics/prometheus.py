@@ -28,11 +28,11 @@ STATE_LABELS, TASK_LABELS, CONTAINER_LABELS = (
 )
 
 _GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
-    "watermark_seconds": ("Event time of the result.", lambda status: _scaled(status.watermark_us, 1e-6)),
+    "watermark_seconds": ("Event time of the result.", lambda status: _scale(status.watermark_us, 1e-6)),
     "lag_records": ("Records that wait to be read.", lambda status: status.lag),
     "restarts": ("Processes that were started again.", lambda status: status.restarts),
     "back_pressure": ("1 if a task is slower than its input.", lambda status: float(status.back_pressure)),
-    "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _scaled(status.p99_ms, 1e-3)),
+    "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _scale(status.p99_ms, 1e-3)),
 }
 
 
@@ -102,7 +102,7 @@ class TopologyCollector(Collector):
                 since_s, names = self._now_s - CAPACITY_S, [one.name, str(container.id)]
                 key, manager = (CONTAINER, container.id), (STREAM_MANAGER, container.id)
                 for family, value in (
-                    (cores, _scaled(history.rate(key, CPU_TIME, since_s), 1e-9)),
+                    (cores, _scale(history.rate(key, CPU_TIME, since_s), 1e-9)),
                     (memory, history.over(key, MEMORY, since_s)),
                     (sent, history.over(manager, "__bytes", 0)),
                     (slow, history.over(manager, "__back-pressure-tasks", since_s)),
@@ -126,7 +126,7 @@ def list_families() -> list[Metric]:
     return list(TopologyCollector((), 0).collect())
 
 
-def _scaled(value: float | None, factor: float) -> float | None:
+def _scale(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 

@@ -98,7 +98,7 @@ class DashboardMaker:
         cores = [self._line(key, self._history.rates_on(key, CPU_TIME, self._grid) / 1e9) for key in keys]
         memory = [self._line(key, self._history.values_on(key, MEMORY, self._grid)) for key in keys]
         busiest = [
-            ChartLine(part.name, self._colours[part.name], self._reduced(part, CPU_TIME, maximum_of) / 1e9)
+            ChartLine(part.name, self._colours[part.name], self._reduce(part, CPU_TIME, maximum_of) / 1e9)
             for part in self._components
         ]
         return (
@@ -152,11 +152,11 @@ class DashboardMaker:
         rows = [self._history.values_on(key, metric, self._grid) for key in self._managers()]
         return ChartLine(name, 1, reduce(rows, self._grid))
 
-    def _reduced(self, part: Component, metric: str, reduce: Reduce) -> GridValues:
+    def _reduce(self, part: Component, metric: str, reduce: Reduce) -> GridValues:
         return reduce([self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]], self._grid)
 
     def _rates(self, parts: Sequence[Component], metric: str) -> list[ChartLine]:
-        return [ChartLine(part.name, self._colours[part.name], self._reduced(part, metric, total_of)) for part in parts]
+        return [ChartLine(part.name, self._colours[part.name], self._reduce(part, metric, total_of)) for part in parts]
 
     def _values(self, parts: Sequence[Component], metric: str, reduce: Reduce) -> list[ChartLine]:
         found = []
@@ -170,7 +170,7 @@ class DashboardMaker:
             ChartLine(
                 part.name,
                 self._colours[part.name],
-                quotient(self._reduced(part, of, total_of), self._reduced(part, by, total_of)) * factor,
+                quotient(self._reduce(part, of, total_of), self._reduce(part, by, total_of)) * factor,
             )
             for part in parts
         ]
@@ -188,7 +188,7 @@ class DashboardMaker:
                 kind,
                 colour,
                 total_of(
-                    [self._reduced(part, COUNT_NAMES[f"rows_{kind}"], total_of) for part in self._components],
+                    [self._reduce(part, COUNT_NAMES[f"rows_{kind}"], total_of) for part in self._components],
                     self._grid,
                 ),
             )

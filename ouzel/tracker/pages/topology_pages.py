@@ -89,13 +89,13 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
     try:
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
-        return _broken(request, watcher, name, str(error))
+        return _show_problem(request, watcher, name, str(error))
     epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
     shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
     return render(template, **shown | describe_actions(request, name, snapshot.condition))
 
 
-def _broken(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
+def _show_problem(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
     """The page of a topology that is not there, or of which only the record can be read: that can be removed, at least."""
     with contextlib.suppress(OuzelError):
         if (record := watcher.registry.find(name)) is not None:

@@ -223,13 +223,13 @@ def frames(snapshot: TopologySnapshot) -> list[ContainerFrame]:
                 f"{task.component}[{task.index}]",
                 task.component,
                 colours[task.component],
-                snapshot.runs(number, f"instance-{task.id}"),
+                snapshot.is_running(number, f"instance-{task.id}"),
                 f"instance-{task.id}.log",
             )
             for task in snapshot.job.tasks_in(number)
         )
         others = tuple(
-            Circle(name, name, 0, snapshot.runs(number, name), f"{name}.log")
+            Circle(name, name, 0, snapshot.is_running(number, name), f"{name}.log")
             for name in sorted(snapshot.processes.get(number, {}))
             if not name.startswith("instance-")
         )

@@ -65,7 +65,7 @@ class TopologySnapshot:
         """Whether all its containers have reported to its topology master."""
         return self.is_alive and self.status is not None and self.status.state is not RunState.STARTING
 
-    def runs(self, container: int, process: str) -> bool:
+    def is_running(self, container: int, process: str) -> bool:
         """Whether that process of a container runs."""
         return process in self.running.get(container, ())
 

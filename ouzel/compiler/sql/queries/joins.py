@@ -114,8 +114,8 @@ def with_filter(relation: Relation, predicate: Expression) -> tuple[Relation, Ex
             kept.append(part)
         else:
             node = lower
-    join_relations = relation if node is relation.node else of_join(_all_bounded(node), relation)
-    return join_relations, conjunction(kept) if kept else None
+    joined = relation if node is relation.node else of_join(_all_bounded(node), relation)
+    return joined, conjunction(kept) if kept else None
 
 
 def _all_bounded(node: Node) -> Node:
