@@ -19,7 +19,7 @@ from ouzel.reconcile.comparing.cut import Cut, began_of, check_cut, restrict_sin
 from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
 from ouzel.reconcile.comparing.horizon import delays
 from ouzel.reconcile.comparing.lineage import Lineage, lineage
-from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settle
+from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, keep_on_disk, names_of
 from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
 from ouzel.reconcile.explaining.behind import is_shuffled
 from ouzel.reconcile.explaining.bounds import PartBound, rounding_bounds
@@ -267,7 +267,7 @@ def _compare(
     proof = replace(proof, losses=()) if found.equal else proof
     rows = classify(found.differences, facts, proof, groups, left)
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
-        rows = settle(rows)
+        rows = keep_on_disk(rows)
     cells, samples = _fetch(rows, facts, found)
     counts, times = sum_cells(cells, facts, found)
     return Reconciliation(

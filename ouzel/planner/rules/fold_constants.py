@@ -59,7 +59,7 @@ def _fold(node: Node, shared: Set[int]) -> Node:
     return node if predicate == node.predicate else replace(node, predicate=predicate)
 
 
-def fold(expression: Expression) -> Expression:
+def fold_constant(expression: Expression) -> Expression:
     """The expression as a constant, if it reads no column and fails no row; else as it is."""
     return expression if isinstance(expression, Literal) or _has_column(expression) else rewrite(expression, _value_of)
 

@@ -11,7 +11,7 @@ from ouzel.compiler.expressions import Column as ColumnExpression
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Over, OverCall, Project
 from ouzel.compiler.types import BOOLEAN
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.fold_constants import fold
+from ouzel.planner.rules.fold_constants import fold_constant
 
 C = TypeVar("C", AggregateCall, OverCall)
 
@@ -119,14 +119,14 @@ def _coalesce(call: Call, arguments: tuple[Expression, ...]) -> Expression:
 
 
 def _is_true(condition: Expression) -> bool:
-    return fold(condition) == Literal(BOOLEAN, True)
+    return fold_constant(condition) == Literal(BOOLEAN, True)
 
 
 def _is_false(condition: Expression) -> bool:
-    return fold(condition) == Literal(BOOLEAN, False)
+    return fold_constant(condition) == Literal(BOOLEAN, False)
 
 
 def _is_never(condition: Expression) -> bool:
     """Whether it is FALSE or NULL for every row."""
-    found = fold(condition)
+    found = fold_constant(condition)
     return isinstance(found, Literal) and not found.value

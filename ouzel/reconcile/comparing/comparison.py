@@ -17,9 +17,9 @@ from ouzel.reconcile.comparing.pairs import (
     STREAM_ROWS,
     carried_columns,
     equal_rows,
+    keep_on_disk,
     names_of,
     pair_rows,
-    settle,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         elif len(unequal) < SPLIT_SHARE * every:
             chosen = pa.table({BUCKET: pa.array(unequal, pa.int64())})
             rest = both.join(F.broadcast(both.sparkSession.createDataFrame(chosen)), BUCKET, "left_semi")
-            rest = settle(rest) if number <= PERSIST_ROWS_MAX else rest
+            rest = keep_on_disk(rest) if number <= PERSIST_ROWS_MAX else rest
         differences, more = pair_rows(rest, number, facts, tolerance)
     finally:
         theirs.unpersist()

@@ -74,7 +74,7 @@ def pair_rows(rows: DataFrame, number: int, facts: Lineage, tolerance: float) ->
     if keys is None:
         return _cancel(rows, facts, None, tolerance)
     tasks = -(-number // TASK_ROWS)
-    groups = settle(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
+    groups = keep_on_disk(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
     several = (F.col("s") > 1) | (F.col("b") > 1)
     single = groups.where(~several)
     found = _tell(_sides(single, facts, keys), facts, tolerance)
@@ -88,7 +88,7 @@ def pair_rows(rows: DataFrame, number: int, facts: Lineage, tolerance: float) ->
     return found.unionByName(others, allowMissingColumns=True), int(more or 0) + surplus
 
 
-def settle(rows: DataFrame) -> DataFrame:
+def keep_on_disk(rows: DataFrame) -> DataFrame:
     """The rows, computed now and kept on the workers' disks, to be read several times."""
     from pyspark import StorageLevel
 
@@ -160,8 +160,8 @@ def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> Dat
 
 def _cancel(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
     """The differences where a key has several rows or there are no keys: equal rows cancel, and the rest is joined."""
-    rest = settle(_unequal(rows, facts, keys))
-    return settle(_join(rest, facts, keys, tolerance)), _surplus(rest)
+    rest = keep_on_disk(_unequal(rows, facts, keys))
+    return keep_on_disk(_join(rest, facts, keys, tolerance)), _surplus(rest)
 
 
 def _surplus(rest: DataFrame) -> int:
