@@ -21,7 +21,7 @@ from ouzel.reconcile import Class, Reconciliation, reconcile, reconciliation, re
 from ouzel.reconcile.comparing.answers import batch_answer, choose_sink
 from ouzel.reconcile.comparing.comparison import Comparison, compare
 from ouzel.reconcile.comparing.lineage import Lineage, lineage
-from ouzel.reconcile.comparing.pairs import settle
+from ouzel.reconcile.comparing.pairs import keep_on_disk
 from ouzel.reconcile.recording.marks import mark_of
 from ouzel.reconcile.recording.record import LATE, RESULTS, SENT_AGAIN, SHED, Loss, read_record
 from ouzel.session import Job, load_text
@@ -154,7 +154,7 @@ class AskedOnce:
 
     def __init__(self, job: Job, home: Path, spark: SparkSession) -> None:
         self._sink = choose_sink(job.program)
-        self._batch = settle(
+        self._batch = keep_on_disk(
             batch_answer(job, self._sink, read_record(home).ranges, spark, {}, lineage(self._sink).bounds)
         )
         self._known: dict[tuple[object, ...], Comparison] = {}
@@ -175,7 +175,7 @@ class AskedOnce:
         key = (tuple(sorted(files.items())), tolerance)
         if key not in self._known:
             found = compare(stream, batch, facts, tolerance)
-            self._known[key] = replace(found, differences=settle(found.differences))
+            self._known[key] = replace(found, differences=keep_on_disk(found.differences))
         return self._known[key]
 
 
