@@ -85,6 +85,14 @@ class KeyIndex:
         self._loans.add(frozen)
         return frozen
 
+    def select(self, slots: Slots) -> KeyIndex:
+        """A copy for `slots` and `hashes` alone, in which slot i has the key of `slots[i]`."""
+        copied = copy(self)
+        copied._table, copied._free, copied._loans = np.zeros(0, np.uint64), np.zeros(0, np.int64), Loans()
+        copied._keys, copied._counts = self._keys[slots], np.zeros_like(self._counts)
+        copied._counts[[kernels.LIVE, kernels.NEXT]] = slots.size
+        return copied
+
     def _own(self) -> None:
         """Leave the keys to those who read them as they were."""
         if self._loans and self._loans.take():

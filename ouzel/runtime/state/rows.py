@@ -94,6 +94,14 @@ class RowStore:
         """These slots, by when their rows were put."""
         return slots[np.argsort(self._place[slots], kind="stable")]
 
+    def select(self, slots: Slots) -> RowStore:
+        """A copy in which slot i has the row of `slots[i]`. No row is copied: frames are never written to."""
+        copied = copy(self)
+        copied._frames, copied._loans, copied._place = list(self._frames), Loans(), np.full(slots.size, -1, np.int64)
+        held = slots < self._place.size
+        copied._place[held] = self._place[slots[held]]
+        return copied
+
     def freeze(self, used: int) -> RowStore:
         """The rows as they are now, to be read; slots below `used` have been given out."""
         frozen, self._used = copy(self), max(self._used, used)
