@@ -21,8 +21,10 @@ from ouzel.runtime.state.rows import RowStore
 LOW, HIGH, GROUP, GONE = "$low", "$high", "$group", "$gone"
 """Columns of every part of a snapshot: both words of the hash that a row is known by, its key group, whether it is there no more."""
 
-FEW = 4
-"""Of a table of which at most one slot in so many has changed, a snapshot copies those slots at once, and lends nothing."""
+FEW = 2
+"""Of a table of which at most one slot in so many has changed, a snapshot copies those slots at once, and lends nothing. Measured with
+twelve columns, copying 380,000 of 1.5 M slots took 40 ms, and lending them 340 ms, when the next batch wrote to all of them.
+"""
 
 REMOVED_MOST = 1 << 20
 """So many removals are remembered for the next snapshot of changes; beyond, and beyond what is held, it is a whole one."""
