@@ -121,7 +121,9 @@ def test_a_topology_stops_whose_epochs_are_gone_or_no_folder_when_all_are_to_go_
 
 
 @pytest.mark.parametrize(
-    ("changes", "chain"), [(0.1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]), (0.4, [1, 2, 3, 4, 1, 2]), (0.8, [1, 2, 1, 2])], ids=str
+    ("changes", "chain"),
+    [(0.1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]), (0.4, [1, 2, 3, 4, 1, 2]), (0.8, [1, 2, 1, 2])],
+    ids=str,
 )
 def test_a_whole_snapshot_is_written_again_when_a_restart_would_load_much(
     changes: float, chain: list[int], tmp_path: Path

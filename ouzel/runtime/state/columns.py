@@ -65,7 +65,7 @@ class SlotColumns:
     def select(self, slots: Slots, names: Iterable[str] = ()) -> SlotColumns:
         """A copy of all arrays, or of those of these names, at these slots alone: entry i is that of `slots[i]`."""
         copied = SlotColumns({})
-        copied._arrays = {name: self._arrays[name][slots] for name in names or self._arrays}
+        copied._arrays = {name: self._arrays[name].take(slots) for name in names or self._arrays}
         copied.capacity = slots.size
         return copied
 

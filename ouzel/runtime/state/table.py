@@ -218,7 +218,7 @@ class Kept(SlotTable):
         columns = [pl.Series(LOW, low), pl.Series(HIGH, high), pl.Series(GROUP, self.groups(slots).astype(np.uint16))]
         columns.append(pl.Series(GONE, np.zeros(len(slots), np.bool_)))
         for family, held in self._columns.items():
-            columns += [pl.Series(f"column.{family}.{name}", held[name][slots]) for name in held.names]
+            columns += [pl.Series(f"column.{family}.{name}", held[name].take(slots)) for name in held.names]
         for family, store in self._stores.items():
             there = ~store.missing(slots)
             columns.append(pl.Series(f"there.{family}", there))
