@@ -22,6 +22,9 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from bench.growth import LOOK_S, Growth, figures
 
@@ -40,6 +43,7 @@ OPENED = (
 )
 BETWEEN_S, START_S = 11.0, 120.0
 MEGABYTE = 1 << 20
+MANAGERS = 3
 
 
 def build(home: Path) -> None:
@@ -121,8 +125,9 @@ class Cluster:
         """The JobManager and three TaskManagers."""
         entry = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
         self.java("jobmanager", entry, "--configDir", str(self.folder / "conf"))
-        for _ in range(3):
+        for _ in range(MANAGERS):
             self.add_manager()
+        self.wait_for_managers(MANAGERS)
 
     def add_manager(self) -> None:
         """One more TaskManager."""
@@ -130,6 +135,21 @@ class Cluster:
         name = f"taskmanager-{self._managers}"
         arguments = ("--configDir", str(self.folder / "conf"), "-D", f"taskmanager.resource-id={name}")
         self.java(name, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", *arguments, heap="2048m")
+
+    def wait_for_managers(self, many: int) -> None:
+        """Until so many TaskManagers are there: one that still starts takes no work over."""
+        deadline = time.monotonic() + START_S
+        while len(self._ask("taskmanagers")["taskmanagers"]) < many:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"no {many} TaskManagers within {START_S:g} s; their logs are in {self.folder}")
+            time.sleep(0.2)
+
+    def _ask(self, what: str) -> dict[str, Any]:
+        try:
+            with urlopen(f"http://127.0.0.1:{self.rest}/{what}", timeout=10) as answer:
+                return dict(json.load(answer))
+        except URLError:  # it starts
+            return {what: []}
 
     def counting(self) -> int:
         """The process that counts now: the one that told of it last."""
@@ -171,7 +191,6 @@ def recover(cluster: Cluster) -> tuple[float, float]:
     if growth.last <= counted:
         growth.wait(beyond=counted)
     beyond = time.monotonic() - began
-    cluster.add_manager()
     return first, beyond
 
 
@@ -189,6 +208,8 @@ def measure(cluster: Cluster, keys: int, rate: int, kills: int) -> dict[str, flo
     took = []
     for _ in range(kills):
         took.append(recover(cluster))
+        cluster.add_manager()
+        cluster.wait_for_managers(MANAGERS)
         time.sleep(BETWEEN_S)
     first, beyond = zip(*took, strict=True)
     return {"rows_per_s": round(rows_per_s)} | figures("first", first) | figures("beyond", beyond)
@@ -212,7 +233,6 @@ def main() -> None:
             cluster.start()
             jar = str(home / "recovery.jar")
             given = (cluster.rest, name, options.keys, options.rate, options.interval, options.backend, jar)
-            time.sleep(8.0)
             cluster.java("client", "Recovery", *map(str, given))
             measured = measure(cluster, options.keys, options.rate, options.kills)
         finally:

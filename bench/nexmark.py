@@ -3,6 +3,7 @@
     python -m bench.nexmark                       every query
     python -m bench.nexmark q1 q12 q17            some
     python -m bench.nexmark q15 --parallelism 2
+    python -m bench.nexmark q17 --checkpoint 0 --seconds 40   no epochs
     python -m bench.nexmark q1 --held 500000      events are made once, so that making them is not what is measured
 
 `rows` are the rows of the tables that the query reads, acked; the query writes into a blackhole, at least once. Tables are read side by
@@ -68,6 +69,7 @@ def settings_of(options: argparse.Namespace) -> dict[str, int]:
         "containers": options.containers,
         "batch.rows": options.batch,
         "max.pending.rows": options.pending,
+        "checkpoint.interval.ms": options.checkpoint,
     }
 
 
@@ -104,6 +106,7 @@ def arguments(doc: str) -> argparse.Namespace:
     parser.add_argument(
         "--held", type=int, default=0, help="so many events are made once and repeated; 0: all are made"
     )
+    parser.add_argument("--checkpoint", type=int, default=10_000, help="milliseconds from epoch to epoch; 0: none")
     parser.add_argument("--warm-up", type=float, default=4, help="seconds before the measured window")
     parser.add_argument("--seconds", type=float, default=8, help="length of the measured window")
     return parser.parse_args()

@@ -120,11 +120,28 @@ def test_a_topology_stops_whose_epochs_are_gone_or_no_folder_when_all_are_to_go_
     assert "cannot be used: Not a directory" in str(master.told[2])
 
 
+@pytest.mark.parametrize(
+    ("changes", "chain"),
+    [(0.1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]), (0.4, [1, 2, 3, 4, 1, 2]), (0.8, [1, 2, 1, 2])],
+    ids=str,
+)
+def test_a_whole_snapshot_is_written_again_when_a_restart_would_load_much(
+    changes: float, chain: list[int], tmp_path: Path
+) -> None:
+    files = SnapshotFiles(claimed(tmp_path / "epochs"))
+    found: list[int] = []
+    for epoch, _ in enumerate(chain, 1):
+        whole = files.needs_whole
+        files.write(epoch, task(counts(epoch, whole=whole, rows=10_000 if whole else int(10_000 * changes))))
+        found.append(len(files.saved.files))
+    assert found == chain
+
+
 @pytest.mark.parametrize("harm", ["torn", "gone"])
 def test_changes_whose_base_is_damaged_are_followed_by_a_whole_snapshot_at_once(harm: str, tmp_path: Path) -> None:
     files = SnapshotFiles(store := claimed(tmp_path / "epochs"))
     for epoch in (1, 2):
-        files.write(epoch, task(counts(epoch, whole=epoch == 1)))
+        files.write(epoch, task(counts(epoch, whole=epoch == 1, rows=1_000 if epoch == 1 else 3)))
     assert not files.saved.failed
     base = tmp_path / "epochs" / files.saved.files[0].name
     os.truncate(base, 100) if harm == "torn" else base.unlink()

@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ouzel.runtime.state import table
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.context import Snapshot, StateContext
 from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.table import FEW
 from ouzel.runtime.state.timers import Clock
 from tests.effort import seeds
 
@@ -65,8 +67,15 @@ def same(one: Mapping[str, pl.DataFrame], other: Mapping[str, pl.DataFrame]) -> 
     return one.keys() == other.keys() and all(one[name].equals(other[name]) for name in one)
 
 
+NEVER = 1 << 60
+
+
+@pytest.mark.parametrize("few", [0, FEW, NEVER])
 @pytest.mark.parametrize("routing", [("word", "day"), ("word",)])
-def test_what_is_written_later_is_in_no_snapshot(routing: tuple[str, ...]) -> None:
+def test_what_is_written_later_is_in_no_snapshot(
+    routing: tuple[str, ...], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether what has changed is copied at once or lent."""
     for seed in seeds():
         now, later = (Random(seed), Random(seed))
         at_once, lazy = Kept(routing), Kept(routing)
@@ -76,7 +85,9 @@ def test_what_is_written_later_is_in_no_snapshot(routing: tuple[str, ...]) -> No
             at_once.step(now)
             lazy.step(later)
             if number % 3 == 0:
+                monkeypatch.setattr(table, "FEW", NEVER)
                 expected.append(made(at_once.take(now)))
+                monkeypatch.setattr(table, "FEW", few)
                 waiting.append((len(expected) - 1, lazy.take(later)))
             if len(waiting) > number % 4:
                 place, snapshot = waiting.pop(0)
@@ -121,3 +132,15 @@ def test_a_part_lets_go_of_what_it_is_made_from() -> None:
     before = kept.counts._arrays["many"]
     assert kept.counts["many"] is before
     assert isinstance(snapshot.parts["groups"], pl.DataFrame)
+
+
+def test_of_a_large_table_only_what_has_changed_is_copied() -> None:
+    context = StateContext("counts", 7, ("k",))
+    kept = context.table("groups", {"k": pl.Int64()})
+    counts = kept.columns("count", {"many": np.int64})
+    kept.enter(pl.DataFrame({"k": range(1_000)}), ["k"])
+    context.changes()
+    kept.enter(pl.DataFrame({"k": range(10)}), ["k"])
+    before, snapshot = counts["many"], context.changes()
+    assert counts["many"] is before
+    assert snapshot.parts["groups"].height == 10

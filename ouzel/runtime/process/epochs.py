@@ -94,10 +94,14 @@ class SnapshotFiles:
 
     @property
     def needs_whole(self) -> bool:
-        """Whether changes alone would be of no use: nothing whole is written, or much has come after it."""
+        """Whether changes alone would be of no use: nothing whole is written, or much has come after it, which a restart has to load too.
+
+        Where most of the state changes from epoch to epoch, a whole snapshot is hardly larger than the next changes.
+        """
         if not self._chain or len(self._chain) > CHANGES_MAX:
             return True
-        return sum(file.size for file in self._chain[1:]) > self._chain[0].size
+        whole, *changes = (file.size for file in self._chain)
+        return sum(changes) > whole or (changes != [] and 2 * changes[-1] > whole)
 
     def write(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
         """Write this, or say why there is none."""

@@ -32,6 +32,10 @@ class SlotColumns:
             self._own(name)
         return self._arrays[name]
 
+    def peek(self, name: str, limit: int) -> npt.NDArray[Any]:
+        """The first so many values of an array, to be read now and not written to."""
+        return self._arrays[name][:limit]
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the arrays are called, in order."""
@@ -57,6 +61,13 @@ class SlotColumns:
         """Put these slots back to zero."""
         for array in self.arrays:
             array[slots] = 0
+
+    def select(self, slots: Slots, names: Iterable[str] = ()) -> SlotColumns:
+        """A copy of all arrays, or of those of these names, at these slots alone: entry i is that of `slots[i]`."""
+        copied = SlotColumns({})
+        copied._arrays = {name: self._arrays[name].take(slots) for name in names or self._arrays}
+        copied.capacity = slots.size
+        return copied
 
     def freeze(self, used: int, names: Iterable[str] = ()) -> SlotColumns:
         """All arrays, or those of these names, as they are now, to be read; slots below `used` have been given out."""

@@ -68,7 +68,7 @@ class KeyIndex:
 
     def hashes(self, slots: Slots) -> tuple[Words, Words]:
         """Both words of the keys of these slots."""
-        keys = self._keys[slots]
+        keys = self._keys.take(slots, axis=0)  # pairs by index take six times as long
         return np.ascontiguousarray(keys[:, 0]), np.ascontiguousarray(keys[:, 1])
 
     def clear(self) -> None:
@@ -84,6 +84,14 @@ class KeyIndex:
         frozen._counts, frozen._free = self._counts.copy(), self._free[: int(self._counts[kernels.FREE])].copy()
         self._loans.add(frozen)
         return frozen
+
+    def select(self, slots: Slots) -> KeyIndex:
+        """A copy for `slots` and `hashes` alone, in which slot i has the key of `slots[i]`."""
+        copied = copy(self)
+        copied._table, copied._free, copied._loans = np.zeros(0, np.uint64), np.zeros(0, np.int64), Loans()
+        copied._keys, copied._counts = self._keys.take(slots, axis=0), np.zeros_like(self._counts)
+        copied._counts[[kernels.LIVE, kernels.NEXT]] = slots.size
+        return copied
 
     def _own(self) -> None:
         """Leave the keys to those who read them as they were."""

@@ -67,6 +67,12 @@ class KeyedTable(Kept):
         """These slots, by when their keys came."""
         return slots if self._keys is None else self._keys.order(slots)
 
+    def select(self, slots: Slots) -> Self:
+        """As for every table."""
+        copied = super().select(slots)
+        copied._keys = copied._stores.get(_KEYS)
+        return copied
+
     def freeze(self) -> Self:
         """As for every table."""
         frozen = super().freeze()

@@ -125,6 +125,17 @@ class RowBag(Kept):
         none: npt.NDArray[np.bool_] = self._heads["head"][owners] == 0
         return none
 
+    def select(self, slots: Slots) -> Self:
+        """As for every table, with their owners, an owner for each."""
+        assert isinstance(self._owners, Kept)
+        copied = super().select(slots)
+        copied._held, copied._weights = copied._stores[_ROW], copied._columns[_ROW]
+        copied._links = self._links.select(slots, ("owner",))
+        owners = copied._links["owner"]
+        copied._owners = self._owners.select(owners - 1)
+        owners[:] = np.arange(1, slots.size + 1)
+        return copied
+
     def freeze(self) -> Self:
         """As for every table, with its owners."""
         frozen = super().freeze()

@@ -21,6 +21,11 @@ from ouzel.runtime.state.rows import RowStore
 LOW, HIGH, GROUP, GONE = "$low", "$high", "$group", "$gone"
 """Columns of every part of a snapshot: both words of the hash that a row is known by, its key group, whether it is there no more."""
 
+FEW = 2
+"""Of a table of which at most one slot in so many has changed, a snapshot copies those slots at once, and lends nothing. Measured with
+twelve columns, copying 380,000 of 1.5 M slots took 40 ms, and lending them 340 ms, when the next batch wrote to all of them.
+"""
+
 REMOVED_MOST = 1 << 20
 """So many removals are remembered for the next snapshot of changes; beyond, and beyond what is held, it is a whole one."""
 
@@ -137,10 +142,23 @@ class Kept(SlotTable):
         return lambda: frozen._part(frozen._order(frozen.index.slots()))
 
     def changes(self) -> Callable[[], pl.DataFrame]:
-        """As `whole`, of what has changed since the last snapshot: first what has gone, then what is new or other than it was."""
-        frozen = self.freeze()
+        """As `whole`, of what has changed since the last snapshot: first what has gone, then what is new or other than it was.
+
+        The table may be many times as large as what has changed, and what is lent is copied whole when it is next written to.
+        """
+        changed = np.flatnonzero(self._changes.peek("epoch", self.index.limit) == self._epoch)
+        frozen = self.select(changed) if FEW * changed.size <= self.index.limit else self.freeze()
         self._begin()
         return frozen._changed_part
+
+    def select(self, slots: Slots) -> Self:
+        """A copy of these slots alone: slot i is `slots[i]`."""
+        copied = copy(self)
+        copied.index = self.index.select(slots)
+        copied._columns = {family: held.select(slots) for family, held in self._columns.items()}
+        copied._stores = {family: store.select(slots) for family, store in self._stores.items()}
+        copied._changes = self._changes.select(slots)
+        return copied
 
     def freeze(self) -> Self:
         """This as it is now, to be read while this goes on. Nothing is copied yet: what is written next is, if it is still read then."""
@@ -200,7 +218,7 @@ class Kept(SlotTable):
         columns = [pl.Series(LOW, low), pl.Series(HIGH, high), pl.Series(GROUP, self.groups(slots).astype(np.uint16))]
         columns.append(pl.Series(GONE, np.zeros(len(slots), np.bool_)))
         for family, held in self._columns.items():
-            columns += [pl.Series(f"column.{family}.{name}", held[name][slots]) for name in held.names]
+            columns += [pl.Series(f"column.{family}.{name}", held[name].take(slots)) for name in held.names]
         for family, store in self._stores.items():
             there = ~store.missing(slots)
             columns.append(pl.Series(f"there.{family}", there))
