@@ -207,7 +207,7 @@ FROM events AS e WHERE id < 300;
 
 -- query: exists_in_a_union
 SELECT id FROM events AS e
-WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.order_id = e.quantity AND o.total > 40 UNION ALL SELECT w.n FROM words AS w WHERE w.word = e.kind);
+WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.order_id = e.quantity AND o.total > 60000 UNION ALL SELECT w.n FROM words AS w WHERE w.word = e.kind);
 
 -- query: in_a_union
 SELECT id FROM events AS e

@@ -151,7 +151,11 @@ class _Adding:
     def into(self, tree: exp.Select) -> list[exp.Expr]:
         """The keys that a query reads, whose columns stand for those of the query around it."""
         table = self._source(tree)
-        for column in list(self.speech.of(tree)):
+        for column in [column for column in self.speech.of(tree) if column.sql() in self.names]:
+            if isinstance(
+                column.find_ancestor(exp.Join, exp.Select), exp.Join
+            ):  # before the keys, which are the last table
+                raise self._refused(column, "in a JOIN")
             column.replace(_column(table, self.names[column.sql()], column))
         return [_column(table, name, tree) for name in self.names.values()]
 
@@ -165,6 +169,8 @@ class _Adding:
         if len(speaking) > 1:
             raise self._refused(speaking[1], "in two subqueries of one FROM")
         if speaking:
+            if any(join.side or join.kind in ("SEMI", "ANTI") for join in joins):  # which may leave the keys NULL
+                raise self._refused(speaking[0], "in a FROM with an outer join")
             self.to(speaking[0].this)
             return str(speaking[0].alias)
         keys = exp.Table(this=exp.to_identifier(self.table, quoted=True))

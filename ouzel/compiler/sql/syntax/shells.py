@@ -154,6 +154,10 @@ _CLAUSES_ELSEWHERE = {
 """What other dialects have behind a statement's beginning, and what to write instead."""
 _FOREIGN = {
     ("FROM",): "FROM at the beginning is not supported: write SELECT * FROM t",
+    ("COPY",): "COPY is not supported: write CREATE TABLE out WITH "
+    "('connector' = 'file', 'path' = 'out.parquet', 'format' = 'parquet') AS SELECT ...",
+    ("SUMMARIZE",): "SUMMARIZE is not supported: write SELECT COUNT(*), MIN(a), MAX(a), APPROX_COUNT_DISTINCT(a) FROM t, "
+    "or DESCRIBE t for its columns",
     ("TABLE",): "TABLE t as a query is not supported: write SELECT * FROM t",
     ("SUBSCRIBE",): "SUBSCRIBE is not supported: a SELECT goes on for as long as rows come",
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
