@@ -275,7 +275,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "similar_to", _LIKE_TYPES, _similar, _spark_similar,
-        "Whether the whole text fits a pattern of % _ \\| * + ? {m,n} ( ) [ ]; \\ escapes.", "text SIMILAR TO pattern [ESCAPE c]",
+        "Whether the whole text fits a pattern of % _ | * + ? {m,n} ( ) [ ]; \\ escapes.", "text SIMILAR TO pattern [ESCAPE c]",
         check=_check_similar, examples=((1, _SIMILAR), (2, ("!",))),
     ),
     Function(
