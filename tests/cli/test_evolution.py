@@ -137,7 +137,7 @@ def test_what_is_wrong_is_told_before_anything_stops(place: Place, tmp_path: Pat
         (
             "counted",
             write(place, "SELECT x FROM nothing;", "wrong.sql"),
-        ): "there is no table nothing; write a CREATE TABLE for it first",
+        ): "there is no table nothing; write a CREATE TABLE or CREATE VIEW for it first, for those of other files are not known here",
         ("counted", write(place, "SHOW FUNCTIONS;", "asks.sql")): "the query asks for nothing that runs",
         (
             "counted",

@@ -51,6 +51,15 @@ def test_a_query_needs_no_file(arguments: tuple[str, ...], given: str) -> None:
     assert words(ouzel(*MEMORY, *arguments, given=given)) == ["OUZEL", "HERON"]
 
 
+@pytest.mark.parametrize("ends", ["", ";", " -- of birds\n"], ids=["open", "closed", "commented"])
+def test_an_error_names_the_line_of_the_text_that_is_meant(ends: str) -> None:
+    """Each -e begins on the line behind that of the one before."""
+    wrong = ouzel(*MEMORY, "-e", TABLE + ends, "-e", "SELECT UPPER(wort) AS word\nFROM words")
+    assert wrong.exit_code == 2
+    line = 3 if "--" in ends else 2
+    assert f"line {line}, column 14: there is no column wort in words" in wrong.stderr
+
+
 def test_bytes_that_the_locale_did_not_read_are_text_all_the_same() -> None:
     """Where it is C, Python keeps each byte that is not ASCII as half of a surrogate pair."""
     query = "SELECT 'Müller' AS word".encode().decode("ascii", "surrogateescape")

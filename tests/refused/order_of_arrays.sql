@@ -1,3 +1,3 @@
--- error: ARRAY<VARCHAR> < ARRAY<VARCHAR> is not possible; compare their elements: (a[1], a[2]) < (b[1], b[2])
--- at: tags < tags
-SELECT id FROM flights WHERE tags < tags;
+-- error: ARRAY<MAP<VARCHAR, INT>> < ARRAY<MAP<VARCHAR, INT>> is not possible; a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]
+-- at: ARRAY[MAP['a', 1]] < ARRAY[MAP['a', 2]]
+SELECT id FROM flights WHERE ARRAY[MAP['a', 1]] < ARRAY[MAP['a', 2]];

@@ -1,3 +1,3 @@
--- error: SIMILAR TO is not supported: write REGEXP_LIKE or LIKE
--- at: SIMILAR TO
-SELECT id FROM flights WHERE origin SIMILAR TO 'J%';
+-- error: the pattern '[[:alpha:]]+' of SIMILAR TO uses a class with a name; list the letters: [a-zA-Z0-9]; or write \[ for the sign itself
+-- at: origin SIMILAR TO '[[:alpha:]]+'
+SELECT id FROM flights WHERE origin SIMILAR TO '[[:alpha:]]+';

@@ -1,3 +1,3 @@
--- error: f.origin in a subquery inside a subquery, of the query around both, is not supported; join the tables of both subqueries in one, and compare there
--- at: f.origin
-SELECT id FROM flights AS f WHERE EXISTS (SELECT 1 FROM words AS w WHERE EXISTS (SELECT 1 FROM words AS v WHERE v.n = w.n AND v.word = f.origin));
+-- error: a subquery that speaks of f further out under a LIMIT is not supported; join the tables in one subquery, and compare in its WHERE
+-- at: n FROM (SELECT w.n AS n FROM words AS w WHERE w.word = f.origin LIMIT 1) AS u
+SELECT id FROM flights AS f WHERE f.id IN (SELECT n FROM (SELECT w.n AS n FROM words AS w WHERE w.word = f.origin LIMIT 1) AS u);

@@ -19,7 +19,7 @@ from ouzel.compiler.functions.lowering import (
     with_errors,
 )
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, TypeRule
-from ouzel.compiler.functions.signatures import alike, is_orderable, meeting_type, overloads
+from ouzel.compiler.functions.signatures import alike, has_order, is_orderable, meeting_type, overloads
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -193,7 +193,11 @@ def _extreme(largest: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]
 
 
 def _extreme_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
-    return Signature((array,), array.element) if not rest and is_orderable(array.element) else None
+    return Signature((array,), array.element) if not rest and has_order(array.element) else None
+
+
+def _sort_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
+    return Signature((array,), array) if not rest and has_order(array.element) else None
 
 
 def _join(array: pl.Expr, separator: pl.Expr, missing: pl.Expr | None = None) -> pl.Expr:
@@ -429,7 +433,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_min", of_array(_extreme_types), _extreme(False), spark_call("array_min"),
         "The least element; NULLs are passed over.", "ARRAY_MIN(array)",
     ),
-    Function("array_sort", _alone(ordered=True), plain(_sort), spark_call("array_sort"), "Ascending, NULLs last.", "ARRAY_SORT(array)"),
+    Function("array_sort", of_array(_sort_types), plain(_sort), spark_call("array_sort"), "Ascending, NULLs last.", "ARRAY_SORT(array)"),
     Function(
         "array_reverse", _alone(), plain(lambda a: a.list.reverse()), spark_call("reverse"), "In the opposite order.",
         "ARRAY_REVERSE(array)",

@@ -1,4 +1,7 @@
-"""`= <> < <= > >=`, IS [NOT] DISTINCT FROM, BETWEEN, IN, GREATEST and LEAST. NaN equals itself and is the largest number, as in Spark."""
+"""`= <> < <= > >=`, IS [NOT] DISTINCT FROM, BETWEEN, IN, GREATEST and LEAST. NaN equals itself and is the largest number, as in Spark.
+
+Of ARRAYs and ROWs see `value_order.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,26 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions import logic
 from ouzel.compiler.functions.lowering import (
+    Build,
     any_of,
     bare,
     eager,
     parenthesize,
-    plain,
     reasons,
     spark_call,
     spark_operator,
+    strict,
     with_errors,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
-from ouzel.compiler.functions.signatures import alike, is_comparable, is_orderable
+from ouzel.compiler.functions.signatures import alike, has_order, is_comparable, is_orderable
+from ouzel.compiler.functions.value_order import choose_end, compare, is_composite
 from ouzel.compiler.types import BOOLEAN, ArrayType, IntegerType, RowType, VarcharType, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ORDERED, _EQUAL = alike(2, 2, BOOLEAN, is_orderable), alike(2, 2, BOOLEAN, is_comparable)
+_ORDERED, _EQUAL = alike(2, 2, BOOLEAN, has_order), alike(2, 2, BOOLEAN, is_comparable)
 
 
 def _equality(negated: bool) -> KernelLowering:
@@ -42,10 +47,20 @@ def _equality(negated: bool) -> KernelLowering:
     return lower
 
 
+def _order(comparison: Build) -> KernelLowering:
+    """`<` and its like."""
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        values = [argument.value for argument in arguments]
+        return with_errors(compare(values, signature.parameters[0], comparison), arguments)
+
+    return lower
+
+
 def _between(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     value, low, high = arguments
-    above = with_errors(value.value >= low.value, (value, low))
-    below = with_errors(value.value <= high.value, (value, high))
+    above = _order(lambda a, b: a >= b)((value, low), signature)
+    below = _order(lambda a, b: a <= b)((value, high), signature)
     return logic.both(above, below)
 
 
@@ -74,18 +89,21 @@ def _in(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return Lowered(pl.when(value.value.is_not_null()).then(found), any_of(value.error, error), reason)
 
 
-def _extreme(better: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> KernelLowering:
+def _extreme(better: Callable[[pl.Expr, pl.Expr], pl.Expr], largest: bool) -> KernelLowering:
     """GREATEST and LEAST: NULLs are passed over, the first of equals wins."""
 
-    def build(*values: pl.Expr) -> pl.Expr:
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         import polars as pl
 
+        values = [argument.value for argument in arguments]
+        if is_composite(signature.result):
+            return strict(arguments, choose_end(values, signature.result, largest))
         best = values[0]
         for value in values[1:]:
             best = pl.when(best.is_null() | better(value, best).fill_null(False)).then(value).otherwise(best)
-        return best
+        return strict(arguments, best)
 
-    return eager(build)
+    return lower
 
 
 def _spark_in(arguments: Sequence[str], signature: Signature) -> str:
@@ -107,10 +125,13 @@ def _spark_between(arguments: Sequence[str], signature: Signature) -> str:
 FUNCTIONS: tuple[Function, ...] = (
     Function("eq", _EQUAL, _equality(False), spark_operator("=="), "Equal; NaN equals NaN.", "a = b"),
     Function("ne", _EQUAL, _equality(True), spark_operator("!="), "Not equal.", "a <> b"),
-    Function("lt", _ORDERED, plain(lambda a, b: a < b), spark_operator("<"), "Less; text by bytes, NaN last.", "a < b"),
-    Function("le", _ORDERED, plain(lambda a, b: a <= b), spark_operator("<="), "Less or equal.", "a <= b"),
-    Function("gt", _ORDERED, plain(lambda a, b: a > b), spark_operator(">"), "Greater.", "a > b"),
-    Function("ge", _ORDERED, plain(lambda a, b: a >= b), spark_operator(">="), "Greater or equal.", "a >= b"),
+    Function(
+        "lt", _ORDERED, _order(lambda a, b: a < b), spark_operator("<"),
+        "Less; text by bytes, NaN last, ARRAY and ROW part by part, NULL in them first.", "a < b",
+    ),
+    Function("le", _ORDERED, _order(lambda a, b: a <= b), spark_operator("<="), "Less or equal.", "a <= b"),
+    Function("gt", _ORDERED, _order(lambda a, b: a > b), spark_operator(">"), "Greater.", "a > b"),
+    Function("ge", _ORDERED, _order(lambda a, b: a >= b), spark_operator(">="), "Greater or equal.", "a >= b"),
     Function(
         "is_distinct_from", _EQUAL, eager(lambda a, b: a.ne_missing(b)), _spark_distinct,
         "Not equal, where NULL equals NULL; never NULL.", "a IS DISTINCT FROM b", null_in_null_out=False,
@@ -120,7 +141,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Equal, where NULL equals NULL; never NULL.", "a IS NOT DISTINCT FROM b", null_in_null_out=False,
     ),
     Function(
-        "between", alike(3, 3, BOOLEAN, is_orderable), _between, _spark_between,
+        "between", alike(3, 3, BOOLEAN, has_order), _between, _spark_between,
         "low <= value AND value <= high.", "value BETWEEN low AND high", null_in_null_out=False,
     ),
     Function(
@@ -129,12 +150,12 @@ FUNCTIONS: tuple[Function, ...] = (
         null_in_null_out=False,
     ),
     Function(
-        "greatest", alike(2, 255, None, is_orderable), _extreme(lambda a, b: a > b), spark_call("greatest"),
+        "greatest", alike(2, 255, None, has_order), _extreme(lambda a, b: a > b, True), spark_call("greatest"),
         "The greatest argument; NULLs are passed over, NaN is the greatest number.", "GREATEST(a, b, ...)",
         null_in_null_out=False,
     ),
     Function(
-        "least", alike(2, 255, None, is_orderable), _extreme(lambda a, b: a < b), spark_call("least"),
+        "least", alike(2, 255, None, has_order), _extreme(lambda a, b: a < b, False), spark_call("least"),
         "The least argument; NULLs are passed over.", "LEAST(a, b, ...)", null_in_null_out=False,
     ),
 )  # fmt: skip

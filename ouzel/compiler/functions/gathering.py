@@ -217,7 +217,7 @@ def _quantile(
 
 def _by(name: str, doc: str, spark: str, aliases: tuple[str, ...]) -> AggregateFunction:
     resolve = _row_of_two(lambda by, value: value)
-    call = CallForm(values=2, places=(1, 0), needed=(1,), distinct=False, over=False, keeps_values=True)
+    call = CallForm(values=2, places=(1, 0), needed=(1,), distinct=False, keeps_values=True)
     return AggregateFunction(
         name, resolve, "two values that have an order, no MAP", doc, f"{name.upper()}(value, by)", _FIRST,
         SparkForm(lambda value: f'F.{spark}({value})["f1"]'), counts=False, aliases=aliases, call=call,

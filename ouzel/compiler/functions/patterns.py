@@ -1,4 +1,5 @@
-"""LIKE patterns and Java regular expressions, translated so that Polars' (Rust) and Python's engines match what Java would.
+"""Patterns of LIKE and SIMILAR TO, and Java regular expressions, translated so that Polars' (Rust) and Python's engines match what
+Java would.
 
 Only the part of Java's syntax that all three share is taken: literals, `.`, classes, the escapes below, groups, alternation, greedy
 and lazy repetition, `^` and `$`. Look-around, back references, possessive repetition, `\\p` and flags but a leading `(?i)` are refused.
@@ -201,3 +202,75 @@ def like_regex(pattern: str, escape: str = "\\") -> str:
             parts.append({"_": ".", "%": ".*"}.get(letter, re.escape(letter)))
         position += 1
     return r"(?s)\A" + "".join(parts)
+
+
+_REPEATS = re.compile(r"[*+?]|\{\d+(,\d*)?\}", re.ASCII)
+_WILD = {"_": "(?s:.)", "%": "(?s:.*)", "(": "(?:", ")": ")", "|": "|"}
+
+
+def similar_regex(pattern: str, escape: str = "\\") -> str:
+    """A pattern of SIMILAR TO as a regular expression of the whole text, which Java and Rust read alike.
+
+    Raises:
+        NotSupported: a class with a name, or one that leaves letters out of others.
+        QueryError: it is malformed.
+    """
+    parts, position, repeated = [], 0, False
+    while position < len(pattern):
+        letter, found = pattern[position], _REPEATS.match(pattern, position)
+        if letter == escape:
+            part, position = _literal_of(pattern, position + 1), position + 2
+        elif letter == "[":
+            part, position = _similar_class(pattern, position + 1, escape)
+        elif found:
+            if repeated:
+                raise _malformed(pattern, f"{found[0]} follows another repetition")
+            part, position = found[0], found.end()
+        elif letter in "{}]":
+            raise _malformed(pattern, f"{letter} stands alone")
+        else:
+            part, position = _WILD.get(letter) or _literal_of(pattern, position), position + 1
+        repeated = found is not None and letter != escape
+        parts.append(part)
+    translated = "".join(parts)
+    try:
+        re.compile(translated)
+    except re.error as error:
+        raise _malformed(pattern, error.msg) from error
+    return rf"\A(?:{translated})\z"
+
+
+def _malformed(pattern: str, problem: str) -> QueryError:
+    return QueryError(
+        f"the pattern '{pattern}' of SIMILAR TO is malformed: {problem}",
+        instead="write % _ | * + ? {2,3} ( ) [a-z], and the escape \\ before what means itself",
+    )
+
+
+def _literal_of(pattern: str, position: int) -> str:
+    """The letter at `position`, which means itself."""
+    letter = pattern[position : position + 1]
+    if not letter:
+        raise _malformed(pattern, "it ends in an escape")
+    return "\\" + letter if letter in _SPECIAL else letter
+
+
+def _similar_class(pattern: str, position: int, escape: str) -> tuple[str, int]:
+    """The class whose bracket stands before `position`, and where it ends."""
+    negated = pattern.startswith("^", position)
+    parts, position = ["[^" if negated else "["], position + negated
+    while not pattern.startswith("]", position) or len(parts) == 1:
+        letter = pattern[position : position + 1]
+        if letter in ("]", ""):
+            raise _malformed(pattern, "a class is open or empty")
+        if letter == "[" or letter == "^":
+            reason = "a class with a name" if letter == "[" else "a class that leaves letters out of others"
+            raise NotSupported(
+                f"the pattern '{pattern}' of SIMILAR TO uses {reason}",
+                instead=f"list the letters: [a-zA-Z0-9]; or write {escape}{letter} for the sign itself",
+            )
+        is_range = letter == "-" and len(parts) > 1 and parts[-2] != "-" and not pattern.startswith("]", position + 1)
+        position += letter == escape
+        parts.append("-" if is_range else _literal_of(pattern, position))
+        position += 1
+    return "".join(parts) + "]", position + 1

@@ -1,4 +1,4 @@
-"""LIKE, ILIKE, regular expressions and SPLIT."""
+"""LIKE, ILIKE, SIMILAR TO, regular expressions and SPLIT."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions.lowering import constant_of, map_rows, parenthesize, plain, quote, spark_call, with_errors
-from ouzel.compiler.functions.patterns import Regex, java_regex, java_replacement, like_regex
+from ouzel.compiler.functions.patterns import Regex, java_regex, java_replacement, like_regex, similar_regex
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.signatures import overloads
 from ouzel.compiler.types import BOOLEAN, INT, VARCHAR, ArrayType, DataType, to_polars
@@ -46,10 +46,16 @@ def text_at(arguments: Sequence[Expression], position: int) -> str | None:
 # --- LIKE
 
 
-def _check_like(arguments: Sequence[Expression]) -> None:
-    pattern, escape = text_at(arguments, 1), text_at(arguments, 2)
+def _escape_of(arguments: Sequence[Expression]) -> str | None:
+    """The third argument, if there is one."""
+    escape = text_at(arguments, 2)
     if len(arguments) == 3 and (escape is None or len(escape) != 1):
         raise QueryError("ESCAPE takes a literal of one character", instead="write LIKE pattern ESCAPE '!'")
+    return escape
+
+
+def _check_like(arguments: Sequence[Expression]) -> None:
+    pattern, escape = text_at(arguments, 1), _escape_of(arguments)
     if pattern is not None:
         try:
             like_regex(pattern, escape or "\\")
@@ -97,6 +103,25 @@ def _spark_like(name: str) -> Callable[[Sequence[str], Signature], str]:
         return f"F.{name}({', '.join(arguments)})"
 
     return lower
+
+
+# --- SIMILAR TO
+
+
+def _check_similar(arguments: Sequence[Expression]) -> None:
+    literal_at("similar to", 1)(arguments)
+    pattern, escape = text_at(arguments, 1), _escape_of(arguments)
+    if pattern is not None:
+        similar_regex(pattern, escape or "\\")
+
+
+def _similar(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    pattern, *escape = (argument.literal for argument in arguments[1:])
+    return with_errors(arguments[0].value.str.contains(similar_regex(str(pattern), *map(str, escape))), arguments)
+
+
+def _spark_similar(arguments: Sequence[str], signature: Signature) -> str:
+    return f"F.rlike({arguments[0]}, F.lit({quote(similar_regex(*map(_constant_text, arguments[1:])))}))"
 
 
 # --- regular expressions
@@ -216,10 +241,14 @@ def _split_index(text: pl.Expr, delimiter: pl.Expr, index: pl.Expr) -> pl.Expr:
 
 def _regex_text(text: str) -> str:
     """A literal's text as a Java regular expression that matches just it."""
+    return quote("".join("\\" + letter if letter in _SPECIAL else letter for letter in _constant_text(text)))
+
+
+def _constant_text(text: str) -> str:
+    """The value of a literal's text."""
     import ast
 
-    value = ast.literal_eval(constant_of(text))
-    return quote("".join("\\" + letter if letter in _SPECIAL else letter for letter in value))
+    return str(ast.literal_eval(constant_of(text)))
 
 
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")
@@ -231,6 +260,9 @@ def _spark_split(arguments: Sequence[str], signature: Signature) -> str:
 
 _PATTERNS: tuple[object, ...] = (r"[a-z]+", r"(\d+)-(\d+)", r"a|b", r"^\s*x?", r"o$", r"(?i)ab", r"\bw.")
 _LIKES: tuple[object, ...] = ("a%", "%b", "%c%", "_b%", "abc", "%", "", "a\\%%", "%_\\_")
+_SIMILAR: tuple[object, ...] = (
+    "%(a|b)%", "[a-z]+", "_{2,3}", "a|%c_?", "([^a-c]|\\%)*", "x{2,}%|", "[-+a\\]]*.%", "(a%)?b$", "^%", "%[&~#.]%",
+)  # fmt: skip
 _LIKE_TYPES = overloads(((V, V), BOOLEAN), ((V, V, V), BOOLEAN))
 FUNCTIONS: tuple[Function, ...] = (
     Function(
@@ -240,6 +272,11 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "ilike", _LIKE_TYPES, _like(True), _spark_like("ilike"), "LIKE without regard to case.",
         "text ILIKE pattern [ESCAPE c]", check=_check_like, examples=((1, _LIKES), (2, ("!",))),
+    ),
+    Function(
+        "similar_to", _LIKE_TYPES, _similar, _spark_similar,
+        "Whether the whole text fits a pattern of % _ | * + ? {m,n} ( ) [ ]; \\ escapes.", "text SIMILAR TO pattern [ESCAPE c]",
+        check=_check_similar, examples=((1, _SIMILAR), (2, ("!",))),
     ),
     Function(
         "rlike", overloads(((V, V), BOOLEAN)), _rlike, spark_call("rlike"), "Whether a regular expression occurs in the text.",

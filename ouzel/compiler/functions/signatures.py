@@ -83,8 +83,13 @@ def predicate(least: int = 2, most: int = 2) -> TypeRule:
 
 
 def is_orderable(kind: DataType) -> bool:
-    """Whether `<` is defined here: any simple type. (Spark orders arrays and rows too; here they can only be equal.)"""
+    """Whether it is a simple type, which has an order."""
     return not isinstance(kind, ArrayType | MapType | RowType | NullType)
+
+
+def has_order(kind: DataType) -> bool:
+    """Whether `<` is defined: a simple type, or an ARRAY or ROW of nothing else."""
+    return all(isinstance(part, ArrayType | RowType) or is_orderable(part) for part in walk_type(kind))
 
 
 def is_comparable(kind: DataType) -> bool:

@@ -48,6 +48,7 @@ from ouzel.compiler.sql.syntax.statements import (
     Statement,
 )
 from ouzel.compiler.written import NodeLocation
+from ouzel.errors import QueryError
 
 
 def compile_sql(
@@ -117,12 +118,7 @@ class _Compiler:
             self._check_order(statement, tokens)
             self._statement(statement, tokens)
         if not self.sinks and not self.listings:
-            end = max(0, len(self.source.text.rstrip()) - 1)
-            raise self.source.error(
-                "the file asks for nothing",
-                (end, end + 1),
-                "end it with SELECT ..., or with INSERT INTO table SELECT ...",
-            )
+            raise self._asks_for_nothing()
         hints, places = gather_hints(self.source, self.scopes, self.kept)
         return Program(
             tuple(self.sinks),
@@ -137,6 +133,20 @@ class _Compiler:
             self.source.text,
             apply_edits(self.source.text, (*self.script.edits, *self.edits, *self.named.edits)),
         )
+
+    def _asks_for_nothing(self) -> QueryError:
+        views = [
+            statement.name
+            for statement, _ in self.script.statements
+            if isinstance(statement, CreateView) and statement.materialized
+        ]
+        if views:
+            name = views[-1].text
+            advice = f"add SELECT * FROM {name}: `ouzel submit` keeps its rows, and `ouzel results` shows them; or INSERT INTO a table"
+            return self.source.error(f"nothing reads the materialized view {name}", views[-1].span, advice)
+        end = max(0, len(self.source.text.rstrip()) - 1)
+        advice = "end it with SELECT ..., or with INSERT INTO table SELECT ..."
+        return self.source.error("the file asks for nothing", (end, end + 1), advice)
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
         """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""

@@ -62,3 +62,39 @@ SELECT id, UPPER(tag) || kind AS tags FROM (SELECT id, kind, UNNEST(tags) AS tag
 SELECT order_id, CARDINALITY(MAP[]) AS none, CARDINALITY(COALESCE(labels, MAP[])) AS n FROM orders;
 -- duckdb:
 SELECT order_id, 0 AS none, COALESCE(CARDINALITY(labels), 0)::INT AS n FROM orders;
+
+-- query: order_of_arrays
+SELECT id, tags < ARRAY['b'] AS less, tags >= ARRAY['b', kind] AS more, tags BETWEEN ARRAY['a'] AND ARRAY['b', 'c'] AS inside,
+  GREATEST(tags, ARRAY['b', 'a'], ARRAY[kind]) AS most, LEAST(tags, ARRAY['b', 'a']) AS least
+FROM events WHERE id < 300;
+-- duckdb:
+WITH known AS (SELECT id, list_transform(tags, lambda t: coalesce('v' || t, '')) AS tags, coalesce('v' || kind, '') AS kind FROM events WHERE id < 300)
+SELECT id, tags < ['vb'] AS less, tags >= ['vb', kind] AS more, tags BETWEEN ['va'] AND ['vb', 'vc'] AS inside,
+  list_transform(greatest(tags, ['vb', 'va'], [kind]), lambda t: nullif(t, '')[2:]) AS most,
+  list_transform(least(tags, ['vb', 'va']), lambda t: nullif(t, '')[2:]) AS least
+FROM known;
+
+-- query: arrays_sorted_by_their_elements
+SELECT id, ARRAY_SORT(ARRAY[tags, ARRAY['b'], ARRAY[kind]]) AS sorted, ARRAY_MAX(ARRAY[tags, ARRAY[kind]]) AS most FROM events WHERE id < 300;
+-- duckdb:
+WITH known AS (SELECT id, list_transform(tags, lambda t: coalesce('v' || t, '')) AS tags, [coalesce('v' || kind, '')] AS kind FROM events WHERE id < 300)
+SELECT id, list_transform(list_sort([tags, ['vb'], kind], 'ASC', 'NULLS LAST'), lambda a: list_transform(a, lambda t: nullif(t, '')[2:])) AS sorted,
+  list_transform(greatest(tags, kind), lambda t: nullif(t, '')[2:]) AS most
+FROM known;
+
+-- query: order_of_rows
+SELECT order_id, address > CAST(ROW('Lima', 50) AS ROW<city VARCHAR, zip INT>) AS behind,
+  LEAST(address, CAST(ROW('Lima', 50) AS ROW<city VARCHAR, zip INT>)) AS least
+FROM orders;
+-- duckdb:
+WITH known AS (
+  SELECT order_id, address, coalesce(address.city, '') > 'Lima' OR (address.city = 'Lima' AND address.zip > 50) AS above FROM orders
+)
+SELECT order_id, CASE WHEN address IS NOT NULL THEN coalesce(above, false) END AS behind,
+  CASE WHEN address IS NULL OR above THEN struct_pack(city := 'Lima', zip := 50) ELSE address END AS least
+FROM known;
+
+-- query: arrays_less_in_where
+SELECT id, tags FROM events WHERE tags < ARRAY['b'] AND quantity > 4;
+-- duckdb:
+SELECT id, tags FROM events WHERE list_transform(tags, lambda t: coalesce('v' || t, '')) < ['vb'] AND quantity > 4;

@@ -31,3 +31,13 @@ SELECT id, kind FROM events WHERE quantity > 2;
 
 -- query: limit_all
 SELECT id, kind FROM events ORDER BY id LIMIT ALL;
+
+-- query: similar_to
+SELECT id, kind FROM events WHERE kind SIMILAR TO '(b|v)[a-z]+' AND kind NOT SIMILAR TO '%w_?';
+-- duckdb:
+SELECT id, kind FROM events WHERE regexp_full_match(kind, '(b|v)[a-z]+') AND NOT regexp_full_match(kind, '.*w.?');
+
+-- query: similar_to_escaped
+SELECT word, word SIMILAR TO '%!_%|_{1,3}' ESCAPE '!' AS short, word SIMILAR TO '%[^a-z]%' AS odd FROM words;
+-- duckdb:
+SELECT word, regexp_full_match(word, '(?s).*_.*|.{1,3}') AS short, regexp_full_match(word, '(?s).*[^a-z].*') AS odd FROM words;

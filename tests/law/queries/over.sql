@@ -113,3 +113,17 @@ FROM events WINDOW w AS (PARTITION BY kind), v AS (PARTITION BY user_id ORDER BY
 -- duckdb:
 SELECT id, SUM(quantity) OVER (PARTITION BY kind ORDER BY id) AS so_far,
   MAX(id) OVER (PARTITION BY user_id ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS before, COUNT(*) OVER (PARTITION BY kind) AS n FROM events;
+
+-- query: over_arg_min
+SELECT id, MIN_BY(kind, quantity) OVER near AS least, ARG_MAX(kind, quantity) FILTER (WHERE flag) OVER (PARTITION BY user_id) AS most,
+  MAX_BY(id, kind) OVER (PARTITION BY user_id ORDER BY quantity) AS last
+FROM events WINDOW near AS (PARTITION BY user_id ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING);
+-- duckdb:
+WITH known AS (
+  SELECT *, CASE WHEN quantity IS NOT NULL THEN struct_pack(a := quantity, b := coalesce('v' || kind, '')) END AS pair,
+    CASE WHEN kind IS NOT NULL THEN struct_pack(a := kind, b := id) END AS other
+  FROM events
+)
+SELECT id, nullif((min(pair) OVER near).b, '')[2:] AS least, nullif((max(CASE WHEN flag THEN pair END) OVER (PARTITION BY user_id)).b, '')[2:] AS most,
+  (max(other) OVER (PARTITION BY user_id ORDER BY quantity ASC NULLS FIRST)).b AS last
+FROM known WINDOW near AS (PARTITION BY user_id ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING);

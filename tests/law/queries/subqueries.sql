@@ -180,3 +180,40 @@ FROM events AS e WHERE quantity > (SELECT COUNT(*) FROM UNNEST(e.tags) AS u (tag
 SELECT id, len(list_filter(coalesce(tags, []), lambda t: t > 'b')) AS n, len(list_filter(coalesce(tags, []), lambda t: t IS NOT NULL)) AS known,
   list_max(list_transform(tags, lambda t: length(t)))::INT AS longest, list_min(list_transform(tags, lambda t: t || kind)) AS least
 FROM events WHERE quantity > len(coalesce(tags, []));
+
+-- query: exists_two_levels_down
+SELECT id FROM events AS e
+WHERE EXISTS (
+  SELECT 1 FROM orders AS o WHERE o.order_id % 40 = e.user_id AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.n = o.order_id AND w.word < e.kind)
+);
+
+-- query: not_exists_two_levels_down
+SELECT id, kind FROM events AS e
+WHERE id < 200 AND NOT EXISTS (
+  SELECT 1 FROM words AS w
+  WHERE w.n < 20 AND NOT EXISTS (SELECT 1 FROM orders AS o WHERE o.order_id = w.n + e.quantity AND (o.customer <> e.kind OR e.kind IS NULL))
+);
+
+-- query: in_two_levels_down
+SELECT id FROM events AS e
+WHERE user_id NOT IN (
+  SELECT o.order_id % 50 FROM orders AS o WHERE o.total > 10 AND o.order_id IN (SELECT w.n FROM words AS w WHERE w.n % 5 <> e.quantity % 5)
+);
+
+-- query: value_two_levels_down
+SELECT id,
+  (SELECT COUNT(*) FROM orders AS o WHERE o.order_id % 40 = e.user_id AND EXISTS (SELECT 1 FROM words AS w WHERE w.n = o.order_id AND w.word > e.kind)) AS n
+FROM events AS e WHERE id < 300;
+
+-- query: exists_in_a_union
+SELECT id FROM events AS e
+WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.order_id = e.quantity AND o.total > 60000 UNION ALL SELECT w.n FROM words AS w WHERE w.word = e.kind);
+
+-- query: in_a_union
+SELECT id FROM events AS e
+WHERE quantity IN (SELECT o.order_id FROM orders AS o WHERE o.order_id > e.user_id UNION SELECT w.n FROM words AS w WHERE w.n % 3 = e.id % 3);
+
+-- query: value_of_a_union
+SELECT id,
+  (SELECT MAX(u.v) FROM (SELECT o.order_id AS v FROM orders AS o WHERE o.order_id < e.quantity UNION ALL SELECT w.n FROM words AS w WHERE w.n = e.user_id) AS u) AS most
+FROM events AS e WHERE id < 300;

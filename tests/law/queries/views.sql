@@ -42,3 +42,10 @@ SELECT n, COUNT(*) AS users FROM counts GROUP BY n UNION ALL SELECT user_id, n F
 
 -- query: with_clause
 WITH recent AS (SELECT kind, quantity FROM events WHERE id > 600) SELECT kind, SUM(quantity) AS total FROM recent GROUP BY kind;
+
+-- query: materialized_view_read_twice
+CREATE MATERIALIZED VIEW counts AS SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id;
+SELECT c.user_id, c.n, t.users FROM counts AS c JOIN (SELECT n, COUNT(*) AS users FROM counts GROUP BY n) AS t ON c.n = t.n;
+-- duckdb:
+WITH counts AS (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id)
+SELECT c.user_id, c.n, t.users FROM counts AS c JOIN (SELECT n, COUNT(*) AS users FROM counts GROUP BY n) AS t ON c.n = t.n;

@@ -43,9 +43,7 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
     if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
-        rows = isinstance(value.type, RowType)
-        told = "their fields: (a.x, a.y) < (b.x, b.y)" if rows else "their elements: (a[1], a[2]) < (b[1], b[2])"
-        return f"compare {told}"
+        return "a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
     return _of_text_and_number(left, right) or _of_cast(left, right) or usual
 

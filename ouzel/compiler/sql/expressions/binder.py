@@ -414,6 +414,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.In: predicates.bind_in,
     exp.Like: predicates.bind_like,
     exp.ILike: predicates.bind_like,
+    exp.SimilarTo: predicates.bind_like,
     exp.Escape: predicates.bind_escape,
     exp.RegexpLike: predicates.bind_rlike,
     exp.AtTimeZone: lambda binder, node: binder.resolve(node, "at_time_zone", [binder.bind(node.this), binder.bind(node.args["zone"])]),

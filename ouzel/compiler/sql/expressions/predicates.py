@@ -18,6 +18,7 @@ OF_TUPLES: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 """What compares lists of values."""
 _STRICT = {"lt": "lt", "le": "lt", "gt": "gt", "ge": "gt"}
+_PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike", exp.SimilarTo: "similar_to"}
 _PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false", "unknown": "is_null"}
 
 
@@ -121,11 +122,10 @@ def _bind_pairs(binder: Binds, values: Sequence[Expression], row: exp.Expr) -> l
 
 
 def bind_like(binder: Binds, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
-    """LIKE, ILIKE, with NOT and ESCAPE."""
+    """LIKE, ILIKE and SIMILAR TO, with NOT and ESCAPE."""
     consume(binder.source, node, "this", "expression", "negate")
-    name = "ilike" if isinstance(node, exp.ILike) else "like"
     arguments = [binder.bind(part) for part in (node.this, node.expression, escape) if part is not None]
-    bound = binder.resolve(node, name, arguments)
+    bound = binder.resolve(node, _PATTERNS[type(node)], arguments)
     return binder.resolve(node, "not", [bound]) if node.args.get("negate") else bound
 
 
@@ -136,7 +136,7 @@ def bind_rlike(binder: Binds, node: exp.Expr) -> Expression:
 
 
 def bind_escape(binder: Binds, node: exp.Expr) -> Expression:
-    """LIKE ... ESCAPE."""
-    if not isinstance(node.this, exp.Like | exp.ILike):
-        raise binder.source.error("ESCAPE belongs to LIKE", place(node))
+    """LIKE ... ESCAPE, and SIMILAR TO ... ESCAPE."""
+    if type(node.this) not in _PATTERNS:
+        raise binder.source.error("ESCAPE belongs to LIKE and SIMILAR TO", place(node))
     return bind_like(binder, node.this, node.expression)

@@ -69,7 +69,7 @@ class OverCalls:
             self.calls.append(same)
             if same.call.needs_ties_broken and self.first == (0, 1):
                 self.first = place(node.this)
-        return Column(same.call.type, same.call.name)
+        return same.result
 
     def project(
         self,

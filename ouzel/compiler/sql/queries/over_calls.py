@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
-from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.expressions import Column, Expression, GetField, Literal
 from ouzel.compiler.functions.guards import guard
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import row_count
-from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder
+from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder, BoundAggregate
 from ouzel.compiler.sql.queries.scope import is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -29,6 +29,7 @@ from ouzel.compiler.types import (
     FloatType,
     IntegerType,
     MapType,
+    RowType,
     TimestampType,
     walk_type,
 )
@@ -61,6 +62,16 @@ class WrittenCall:
     argument: Expression | None
     default: Expression | None
     filter: Expression | None
+    part: tuple[str, DataType] | None = None
+
+    @property
+    def result(self) -> Expression:
+        """What the call gives, of the column that it makes: of MIN_BY the last field of the least ROW."""
+        column = Column(self.call.type, self.call.name)
+        if self.part is None:
+            return column
+        name, kind = self.part
+        return GetField(kind, column, name)
 
 
 class CallReader:
@@ -230,17 +241,24 @@ class CallReader:
         call = AggregateBinder(binder, called)
         if not call.function.call.over:
             advice = "aggregate by GROUP BY and join the result"
-            if name in _FIRST_BY and len(values) == 2:
-                of, by = (self.source.text[slice(*place(value))] for value in values)
-                order = f"{by}{_FIRST_BY[name]}"
-                every = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
-                advice = f"write FIRST_VALUE({of}) OVER (PARTITION BY ... ORDER BY {order} {every})"
             raise self.source.error(f"{name.upper()} OVER is not supported", place(called), advice, NotSupported)
         made = call.bind()
+        if made.function.name in _ENDS:
+            return self._end_by(called, made, spec, frame or (UP_TO_PEERS if spec.order else WHOLE), where)
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
         value = guard(made.value, where) if made.value and where else made.value
         return self._mark_written(called, spec, over, value, where=where)
+
+    def _end_by(
+        self, called: exp.Expr, made: BoundAggregate, spec: WrittenWindow, frame: WindowFrame, where: Expression | None
+    ) -> WrittenCall:
+        """MIN_BY(value, by) is the value in MIN(ROW(by, value)), and MAX_BY that in MAX."""
+        assert made.value is not None
+        assert isinstance(made.value.type, RowType)
+        value = guard(made.value, where) if where else made.value
+        over = OverCall("", _ENDS[made.function.name], None, made.value.type, frame)
+        return replace(self._mark_written(called, spec, over, value, where=where), part=made.value.type.fields[-1])
 
     def _mark_written(
         self, called: exp.Expr, spec: WrittenWindow, call: OverCall, argument: Expression | None = None,
@@ -261,12 +279,8 @@ _USAGE = {
     **{name: f"{name.upper()}(value, 1, default)" for name in SHIFTS},
     **{name: f"{name.upper()}(value)" for name in PICKS}, "nth_value": "NTH_VALUE(value, 2)",
 }  # fmt: skip
-_FIRST_BY = {
-    "arg_min": " NULLS LAST",
-    "min_by": " NULLS LAST",
-    "arg_max": " DESC NULLS LAST",
-    "max_by": " DESC NULLS LAST",
-}
+_ENDS = {"min_by": "min", "max_by": "max"}
+"""Aggregates whose result is part of that of another."""
 _RANGE_ADVICE: dict[type[DataType], str] = {
     FloatType: "order by a whole number: CAST(value AS BIGINT)",
     TimestampType: "write RANGE INTERVAL '1' HOUR PRECEDING",

@@ -155,7 +155,11 @@ def fresh(base: str, taken: Iterable[str], any_case: bool = False) -> str:
 
 def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryError:
     """The error for a table that nobody created."""
-    advice = near(name.text, known, "write a CREATE TABLE for it first")
+    advice = near(
+        name.text,
+        known,
+        "write a CREATE TABLE or CREATE VIEW for it first, for those of other files are not known here",
+    )
     if source.text[name.span[0]] in '"`' and set(name.text) & {".", "/"} and not advice.startswith("did you mean"):
         shown = name.text.replace("'", "''")
         advice = f"the path of a file stands in single quotes: '{shown}'"

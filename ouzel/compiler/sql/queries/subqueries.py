@@ -18,6 +18,7 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
+from ouzel.compiler.sql.queries.around import Apart, set_apart, split
 from ouzel.compiler.sql.queries.correlation import (
     Correlated,
     Queries,
@@ -29,7 +30,6 @@ from ouzel.compiler.sql.queries.correlation import (
     is_condition,
     is_subquery,
     plain_select,
-    refuse_outermost,
     select_of,
     split_correlation,
     strip_parentheses,
@@ -258,7 +258,7 @@ def _find_match(
     compared: Sequence[tuple[exp.Expr, exp.Expr]],
 ) -> tuple[Expression, Relation]:
     """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
-    local, pairs = split_correlation(queries, tree, relation)
+    tree, local, pairs = split(queries, tree, relation)
     pairs += compared
     if pairs and is_grouped(tree, queries.source.functions):
         problem = "a subquery that aggregates is not supported here"
@@ -293,7 +293,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
         return right.column(right.columns[0]), replace(both, columns=relation.columns)
-    local, pairs = split_correlation(queries, tree, relation)
+    tree, local, pairs = split(queries, tree, relation)
     if not pairs:
         raise alone
     if not is_grouped(tree, queries.source.functions) or has_keys(tree):
@@ -388,6 +388,8 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
             alone = project(alone, [OutputColumn("$any", Literal(BOOLEAN, True))])
         inner = apart(alone, outer.node.schema.names)
         return _Inner(inner, (), tuple(map(inner.column, inner.columns)))
+    if (own := set_apart(queries, tree, outer)) is not None:
+        return _by_values(queries, query, own, outer, items)
     if not isinstance(tree, exp.Select):
         raise alone
     if is_grouped(tree, queries.source.functions):
@@ -405,7 +407,7 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     tree = drop_order(queries.source, tree)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
     inner = queries.relation_of_from(tree)
-    parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)
+    parts, inner = _with_nested(queries, conjuncts_of(where.this), inner)
     inner = apart(inner, outer.node.schema.names)
     binder = Correlated(queries, inner, outer)
     bound = [binder.condition(part, "WHERE") for part in parts]
@@ -420,6 +422,20 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
 
 
+def _by_values(queries: Queries, query: exp.Expr, own: Apart, outer: Relation, items: int) -> _Inner:
+    """The rows of a subquery that reads the values of the query around it, and is joined by them."""
+    bound = queries.bind(own.tree)
+    selected = len(bound.columns) - len(own.keys)
+    if items and selected != items:
+        raise _several(queries.source, query, selected, items)
+    inner = apart(bound, outer.node.schema.names)
+    values = list(map(inner.column, inner.columns))
+    binder = Binder(queries.source, outer)
+    around = resolve_call("row", [binder.bind(column) for column in own.columns])
+    same = equal(queries.source, query, around, resolve_call("row", values[selected:]))
+    return _Inner(inner, (same,), tuple(values[:items]))
+
+
 def _several(source: QueryText, node: exp.Expr, columns: int, wanted: int = 1) -> QueryError:
     is_in = isinstance(node.parent, exp.In) or (node.parent is not None and isinstance(node.parent.parent, exp.In))
     number = "one column" if wanted == 1 else f"{wanted} columns"
@@ -432,14 +448,10 @@ def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:
     return source.error("this subquery may give several rows, and a value is one", place(node), advice)
 
 
-def _with_nested(
-    queries: Queries, parts: Sequence[exp.Expr], inner: Relation, outer: Relation
-) -> tuple[list[exp.Expr], Relation]:
+def _with_nested(queries: Queries, parts: Sequence[exp.Expr], inner: Relation) -> tuple[list[exp.Expr], Relation]:
     """The conjuncts of a subquery's WHERE without its own subqueries, and its rows with what those say of them."""
     kept = []
     for part in parts:
-        if has_subquery(part):
-            refuse_outermost(queries, part, inner, outer)
         value, inner = bind_nested(queries, part, inner)
         if value is not None:
             kept.append(value)

@@ -20,8 +20,9 @@ _PATTERNS: dict[type[exp.Expr], str] = {
     exp.Like: "LIKE",
     exp.ILike: "ILIKE",
     exp.RegexpLike: "RLIKE",
+    exp.SimilarTo: "SIMILAR TO",
 }
-_UNCHAINED = (exp.Between, exp.Like, exp.ILike, exp.RegexpLike)
+_UNCHAINED = (exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.SimilarTo)
 _SUMS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-"}
 _PRODUCTS: dict[type[exp.Expr], str] = {exp.Mul: "*", exp.Div: "/", exp.IntDiv: "DIV", exp.Mod: "%"}
 _BITS: dict[type[exp.Expr], str] = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.DPipe: "||"}

@@ -31,7 +31,6 @@ _REFUSED = {
     "UNNEST(f(x))",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported: compare a row with that before by LAG(...) OVER (PARTITION BY ... ORDER BY ts)",
     "TABLESAMPLE": "TABLESAMPLE is not supported: write a condition such as MOD(id, 10) = 0",
-    "SIMILAR TO": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
     "TOP": "TOP is not supported: write LIMIT behind the query",

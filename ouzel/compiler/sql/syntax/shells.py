@@ -154,10 +154,14 @@ _CLAUSES_ELSEWHERE = {
 """What other dialects have behind a statement's beginning, and what to write instead."""
 _FOREIGN = {
     ("FROM",): "FROM at the beginning is not supported: write SELECT * FROM t",
+    ("COPY",): "COPY is not supported: write CREATE TABLE out WITH "
+    "('connector' = 'file', 'path' = 'out.parquet', 'format' = 'parquet') AS SELECT ...",
+    ("SUMMARIZE",): "SUMMARIZE is not supported: write SELECT COUNT(*), MIN(a), MAX(a), APPROX_COUNT_DISTINCT(a) FROM t, "
+    "or DESCRIBE t for its columns",
     ("TABLE",): "TABLE t as a query is not supported: write SELECT * FROM t",
     ("SUBSCRIBE",): "SUBSCRIBE is not supported: a SELECT goes on for as long as rows come",
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
-    ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",
+    ("REFRESH", "MATERIALIZED"): "REFRESH MATERIALIZED VIEW is not supported; a view follows its tables by itself: leave it out",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
     ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
     ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
@@ -197,8 +201,10 @@ class _Shells:
                 return self._create_table(tree)
             case "create_view":
                 columns = self._names(_trees(tree, "columns"))
-                replace = any(getattr(child, "type", "") == "REPLACE" for child in tree.children)
-                return CreateView(self._name(tree), columns, self._run(tree, "query"), replace)
+                words = {getattr(child, "type", "") for child in tree.children}
+                return CreateView(
+                    self._name(tree), columns, self._run(tree, "query"), "REPLACE" in words, "MATERIALIZED" in words
+                )
             case "insert":
                 return Insert(self._name(tree), self._names(_trees(tree, "columns")), self._run(tree, "query"))
             case "set":

@@ -90,12 +90,13 @@ class CreateTable:
 
 @dataclass(frozen=True)
 class CreateView:
-    """CREATE VIEW name (columns) AS query."""
+    """CREATE [MATERIALIZED] VIEW name (columns) AS query."""
 
     name: Name
     columns: tuple[Name, ...]
     query: Tokens
     replace: bool = False
+    materialized: bool = False
 
 
 @dataclass(frozen=True)

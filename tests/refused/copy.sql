@@ -1,0 +1,3 @@
+-- error: COPY is not supported: write CREATE TABLE out WITH ('connector' = 'file', 'path' = 'out.parquet', 'format' = 'parquet') AS SELECT ...
+-- at: COPY
+COPY (SELECT id FROM flights) TO 'out.parquet';
