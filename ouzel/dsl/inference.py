@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
@@ -72,14 +73,37 @@ def result_hint(
     why = why_no_hint(values) or "the first records do not show it"
     if found is None:
         why = why_unread()
+    if raised and not values:
+        raise _always_raises(called, kind, raised[0])
     if raised:
         why = f"on the first records it raises {describe_raised(raised[0])}"
+    elif values and all(value is None for value in values):
+        raise QueryError(
+            f"{called} gives None for the first records",
+            instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
+        )
+    elif kind is StepKind.MAP and why.startswith("no column holds both") and isinstance(values[0], list):
+        raise QueryError(
+            f"{called} gives a list, {values[0]!r:.60}, and {why}",
+            instead="return a tuple, whose parts have types of their own",
+        )
     raise QueryError(
         f"it is not known which type {called} gives: it has no annotation, and {why}",
         instead=""
         if why.startswith(UNREADABLE)
         else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
     )
+
+
+def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:
+    """The error for a function that fails on each of the first records: they would fail in every run."""
+    advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
+    if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
+        advice = "write record.field: the fields of a dataclass are its attributes"
+    if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
+        near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
+        advice = f"did you mean {near[0]}?" if near else advice
+    return QueryError(f"{called} raises {describe_raised(raised)} on the first records", instead=advice)
 
 
 def _read_hint(function: Callable[..., Any], kind: StepKind) -> Hint | None:
