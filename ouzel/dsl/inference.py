@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from types import NoneType, UnionType
@@ -65,34 +65,46 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
+    raise _of_wrong_values(called, kind, values, raised) or QueryError(
+        f"it is not known which type {called} gives: it has no annotation, and "
+        f"{why_unread() if found is None else _why_unknown(values, raised)}",
+        instead=""
+        if found is None and why_unread().startswith(UNREADABLE)
+        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
+    )
+
+
+def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
+    if raised:
+        return f"on the first records it raises {describe_raised(raised[0])}"
+    return why_no_hint(values) or "the first records do not show it"
+
+
+def _of_wrong_values(
+    called: str, kind: StepKind, values: Sequence[Any], raised: Sequence[BaseException]
+) -> QueryError | None:
+    """The error for a function that gives what no type of records would mend; None if one may."""
     if raised and isinstance(raised[0], _NoRecords):
-        raise QueryError(
+        return QueryError(
             f"{called} gives {raised[0]}, and flat_map gives the records of a list, one by one",
             instead="return a list, or write map(...) for one record",
         )
-    why = why_no_hint(values) or "the first records do not show it"
-    if found is None:
-        why = why_unread()
-    if raised and not values:
-        raise _always_raises(called, kind, raised[0])
     if raised:
-        why = f"on the first records it raises {describe_raised(raised[0])}"
-    elif values and all(value is None for value in values):
-        raise QueryError(
+        return None if values else _always_raises(called, kind, raised[0])
+    if values and all(value is None for value in values):
+        return QueryError(
             f"{called} gives None for the first records",
             instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
         )
-    elif kind is StepKind.MAP and why.startswith("no column holds both") and isinstance(values[0], list):
-        raise QueryError(
-            f"{called} gives a list, {values[0]!r:.60}, and {why}",
-            instead="return a tuple, whose parts have types of their own",
+    why = why_no_hint(values)
+    if why.startswith("no column holds both") and isinstance(values[0], list | dict):
+        return QueryError(
+            f"{called} gives {values[0]!r:.60}, and {why}",
+            instead="return a tuple, whose parts have types of their own"
+            if isinstance(values[0], list)
+            else "make a dataclass or a named tuple of it: Order(**fields)",
         )
-    raise QueryError(
-        f"it is not known which type {called} gives: it has no annotation, and {why}",
-        instead=""
-        if why.startswith(UNREADABLE)
-        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
-    )
+    return None
 
 
 def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:

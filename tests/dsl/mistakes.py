@@ -111,7 +111,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a list of two types": (
         lambda: _numbers(1).map(lambda n: [n, str(n)]),
-        "map lambda n: [n, str(n)] gives a list, [1, '1'], and no column holds both int and str; return a tuple, whose parts have types of their own",
+        "map lambda n: [n, str(n)] gives [1, '1'], and no column holds both int and str; return a tuple, whose parts have types of their own",
+    ),
+    "a dictionary of two types": (
+        lambda: _numbers(1).map(lambda n: {"n": n, "text": str(n)}),
+        "map lambda n: {\"n\": n, \"text\": str(n)} gives {'n': 1, 'text': '1'}, and no column holds both int and str; make a dataclass or a named tuple of it: Order(**fields)",
     ),
     "a misspelt field": (
         lambda: orders().map(lambda order: order.amout),

@@ -56,6 +56,7 @@ _FOREIGN = {
     "NUMBER": "write DECIMAL(18, 2), or BIGINT for whole numbers",
     "HUGEINT": "write DECIMAL(38, 0)",
     "BLOB": "write BYTES",
+    "MONEY": "write DECIMAL(18, 2)",
 }  # fmt: skip
 """Types of other systems, and what to write instead."""
 
