@@ -240,7 +240,8 @@ def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> Quer
 def _check_value(name: str, value: str, option: Option) -> None:
     if option.choices and value not in option.choices:
         advice = _INSTEAD_OF_LOG if name == "format" and value in _OTHER_LOGS else ""
-        advice = advice or f"write {' or '.join(map(repr, option.choices))}"
+        near = difflib.get_close_matches(value.lower(), option.choices, 1)
+        advice = advice or (f"write {near[0]!r}" if near else f"write {' or '.join(map(repr, option.choices))}")
         raise QueryError(f"'{name}' cannot be '{value}'", instead=advice)
     try:
         _KINDS[option.kind](value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,8 @@ from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
+
+WHOLE = "call table() for all its records, or show(n) for the first"
 
 ELSEWHERE = {
     "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
@@ -30,6 +33,34 @@ ELSEWHERE = {
 """Verbs of other libraries, and what to write here."""
 
 
+MONOIDS = {
+    sum: "Sum()", max: "Max()", min: "Min()", len: "Count()", any: "Or()", all: "And()", list: "ListOf()", set: "SetOf()",
+    "sum": "Sum()", "max": "Max()", "min": "Min()", "count": "Count()", "mean": "Mean()", "avg": "Mean()", "list": "ListOf()",
+}  # fmt: skip
+"""What others add up by, and the monoid that does."""
+
+
+def spelled_in_python(error: QueryError, options: Iterable[str]) -> QueryError:
+    """The error with options as a program writes them: `csv_delimiter=';'` for SQL's `'csv.delimiter' = ';'`."""
+
+    def respell(text: str) -> str:
+        for name in options:
+            written = re.sub("[.-]", "_", name)
+            text = text.replace(f"'{name}' = ", f"{written}=").replace(f"'{name}'", written)
+        return text.replace(" to WITH:", ":")
+
+    return QueryError(respell(error.problem), instead=respell(error.instead))
+
+
+def advise_of_type(why: str) -> str:
+    """What to write where given records have no type that columns hold, for a reason or none."""
+    if not why:
+        return "write Source.of(records, tuple[str, int]) with the type of a record"
+    if why.startswith("no column holds both"):
+        return "make all of one type, as by str(record)"
+    return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
+
+
 def check_monoid(verb: str, given: object) -> None:
     """See that something is a monoid.
 
@@ -42,9 +73,13 @@ def check_monoid(verb: str, given: object) -> None:
     made = isinstance(given, type) and issubclass(given, Monoid)
     if isinstance(given, ConnectorTable):
         said = f"the store '{given.name}'"
+    known = MONOIDS.get(given) if isinstance(given, str | type) or inspect.isbuiltin(given) else None
+    instead = "write a monoid first, sum_by_key(monoid.Sum(), store)"
+    if known is not None or inspect.isroutine(given):
+        said = given if isinstance(given, str) else getattr(given, "__name__", said)
+        instead = f"write monoid.{known}" if known else "write monoid.Sum(), or a monoid.UserDefined(...) that calls it"
     raise QueryError(
-        f"{verb} adds up by a monoid, and {said} is none",
-        instead=f"write monoid.{said}()" if made else "write a monoid first, sum_by_key(monoid.Sum(), store)",
+        f"{verb} adds up by a monoid, and {said} is none", instead=f"write monoid.{said}()" if made else instead
     )
 
 

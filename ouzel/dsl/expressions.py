@@ -12,8 +12,9 @@ from ouzel.compiler.expressions import Cast, Column, Expression, Literal
 from ouzel.compiler.functions.operands import decimal_of_digits
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.records import PLAIN, Hint, type_of
+from ouzel.compiler.sql.queries.scope import near
 from ouzel.compiler.types import INT, NULL, TIMESTAMP_LTZ, DataType, Schema
-from ouzel.errors import QueryError
+from ouzel.errors import QueryError, TypeMismatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,8 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            f"whether ({self.shown}) is true is known of each record only; write & for and, | for or, ~ for not"
+            f"whether {self.shown} is true is known of each record only; "
+            "write (a > 1) & (b > 2) for and, | for or, ~ for not, with parentheses around each part"
         )
 
     __hash__ = object.__hash__
@@ -107,7 +109,7 @@ def col(name: str) -> Expr:
 
     def bind(schema: Schema) -> Expression:
         if name not in schema:
-            raise QueryError(f"there is no column {name}", instead=f"there are {', '.join(schema.names)}")
+            raise QueryError(f"there is no column {name}", instead=near(name, schema.names))
         return Column(schema[name].type, name)
 
     return Expr(bind, name)
@@ -131,10 +133,33 @@ fn = RegistryFunctions()
 """SQL's functions."""
 
 
+SIGNS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "and": "&", "or": "|",
+}  # fmt: skip
+"""How a program writes calls of two operands."""
+
+
 def _call(function: str, *arguments: object) -> Expr:
     parts = [one if isinstance(one, Expr) else lit(one) for one in arguments]
-    shown = f"{function.upper()}({', '.join(part.shown for part in parts)})"
-    return Expr(lambda schema: resolve_call(function, [part.bind(schema) for part in parts]), shown)
+    if function in SIGNS and len(parts) == 2:
+        shown = f" {SIGNS[function]} ".join(f"({part.shown})" if " " in part.shown else part.shown for part in parts)
+    else:
+        shown = f"{function.upper()}({', '.join(part.shown for part in parts)})"
+
+    def bind(schema: Schema) -> Expression:
+        bound = [part.bind(schema) for part in parts]
+        try:
+            return resolve_call(function, bound)
+        except TypeMismatch as error:
+            if function not in SIGNS:
+                raise
+            types = f" {SIGNS[function]} ".join(str(one.type) for one in bound)
+            raise TypeMismatch(
+                f"{shown} is {types}, which is not possible", instead="cast one of them, as col(...).cast(int)"
+            ) from error
+
+    return Expr(bind, shown)
 
 
 def _cast(value: Expression, kind: DataType) -> Expression:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
@@ -64,22 +65,57 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
+    raise _of_wrong_values(called, kind, values, raised) or QueryError(
+        f"it is not known which type {called} gives: it has no annotation, and "
+        f"{why_unread() if found is None else _why_unknown(values, raised)}",
+        instead=""
+        if found is None and why_unread().startswith(UNREADABLE)
+        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
+    )
+
+
+def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
+    if raised:
+        return f"on the first records it raises {describe_raised(raised[0])}"
+    return why_no_hint(values) or "the first records do not show it"
+
+
+def _of_wrong_values(
+    called: str, kind: StepKind, values: Sequence[Any], raised: Sequence[BaseException]
+) -> QueryError | None:
+    """The error for a function that gives what no type of records would mend; None if one may."""
     if raised and isinstance(raised[0], _NoRecords):
-        raise QueryError(
+        return QueryError(
             f"{called} gives {raised[0]}, and flat_map gives the records of a list, one by one",
             instead="return a list, or write map(...) for one record",
         )
-    why = why_no_hint(values) or "the first records do not show it"
-    if found is None:
-        why = why_unread()
     if raised:
-        why = f"on the first records it raises {describe_raised(raised[0])}"
-    raise QueryError(
-        f"it is not known which type {called} gives: it has no annotation, and {why}",
-        instead=""
-        if why.startswith(UNREADABLE)
-        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
-    )
+        return None if values else _always_raises(called, kind, raised[0])
+    if values and all(value is None for value in values):
+        return QueryError(
+            f"{called} gives None for the first records",
+            instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
+        )
+    why = why_no_hint(values)
+    if why.startswith("no column holds both") and isinstance(values[0], list | dict):
+        return QueryError(
+            f"{called} gives {values[0]!r:.60}, and {why}",
+            instead="return a tuple, whose parts have types of their own"
+            if isinstance(values[0], list)
+            else "make a dataclass or a named tuple of it: Order(**fields)",
+        )
+    return None
+
+
+def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:
+    """The error for a function that fails on each of the first records: they would fail in every run."""
+    advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
+    if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
+        advice = "write record.field: the fields of a dataclass are its attributes"
+    if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
+        near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
+        advice = f"did you mean {near[0]}?" if near else advice
+    return QueryError(f"{called} raises {describe_raised(raised)} on the first records", instead=advice)
 
 
 def _read_hint(function: Callable[..., Any], kind: StepKind) -> Hint | None:

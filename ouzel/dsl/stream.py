@@ -11,7 +11,7 @@ from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_o
 from ouzel.compiler.types import TimestampType
 from ouzel.compiler.user_code import check_plain
 from ouzel.dsl import sampling
-from ouzel.dsl.advice import ELSEWHERE, check_arity, check_monoid, check_span, check_table
+from ouzel.dsl.advice import ELSEWHERE, WHOLE, check_arity, check_monoid, check_span, check_table
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
@@ -42,6 +42,7 @@ from ouzel.dsl.windows import WindowTotal, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
+T = TypeVar("T")
 U = TypeVar("U")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -147,9 +148,12 @@ class Stream(Runnable[T_co]):
         check_span("the delay", delay)
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
+            times = [name for name, kind in found.items() if isinstance(kind, TimestampType)]
             raise QueryError(
-                f"{column} is no time of {self.record}",
-                instead="name a column that is a datetime, and none that may be None",
+                f"{column} is no datetime of {self.record}" if column in found else f"{self.record} has no {column!r}",
+                instead=f"name one that is a datetime: {' or '.join(map(repr, times))}"
+                if times
+                else "give the records a datetime, and name it",
             )
         return Stream(Timed(self.producer, column, delay, record=self.record, place=users_line()))
 
@@ -159,7 +163,14 @@ class Stream(Runnable[T_co]):
         from ouzel.dsl.plan import schema_of_query
 
         given = {"this": self.producer, **{name: stream.producer for name, stream in tables.items()}}
-        record = row_record(schema_of_query(text, given))
+        try:
+            record = row_record(schema_of_query(text, given))
+        except QueryError as error:
+            if error.problem.startswith("there is no table ") and not tables:
+                error.instead = (
+                    "this stream is called `this`: write FROM this; give others by name, sql(text, other=stream)"
+                )
+            raise
         return Stream(Queried(text, given, record=record, place=users_line()))
 
     # Pairs: the half that a function does not see stays where it is
@@ -249,7 +260,7 @@ class Stream(Runnable[T_co]):
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
     def sum_by_key(
-        self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], store: ConnectorTable | None = None
+        self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
         """The values of each key, added up: pairs of a key and its total, which change as values come.
 
@@ -270,7 +281,7 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
-    def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
+    def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
 
         Pairs come in the order of event time, and those of one moment in that of their values, so that every platform adds them up alike.
@@ -292,7 +303,7 @@ class Stream(Runnable[T_co]):
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
     def sum_by_window(
-        self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], size: timedelta, slide: timedelta | None = None
+        self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], size: timedelta, slide: timedelta | None = None
     ) -> Stream[WindowTotal[K, R]]:
         """The values of each key in each window of time, added up once the window has closed.
 
@@ -327,6 +338,18 @@ class Stream(Runnable[T_co]):
             if verb in ELSEWHERE:
                 raise AttributeError(f"a stream has no {verb}(); {ELSEWHERE[verb]}")
             raise AttributeError(f"a stream has no {verb}; see docs/dsl.md for what it has")
+
+        def __iter__(self) -> object:
+            raise TypeError(f"a stream is a plan, and holds no records to iterate over; {WHOLE}")
+
+        def __len__(self) -> int:
+            raise TypeError("a stream is a plan, and has no length; call table() and take len() of that")
+
+        def __bool__(self) -> bool:
+            return True
+
+        def __getitem__(self, place: object) -> object:
+            raise TypeError(f"a stream is a plan, and holds no records to index; {WHOLE}")
 
     # How steps are made
 
@@ -404,9 +427,12 @@ class Stream(Runnable[T_co]):
     def _ask(self, verb: str, service: Any, returns: Hint | None) -> Stream[Any]:
         self._pairs(verb)
         if not callable(getattr(service, "get_many", None)):
+            is_mapping = isinstance(service, Mapping)
             raise QueryError(
-                f"{verb} takes a stream of pairs or a service, not {service!r}",
-                instead="give it something with get_many(keys), which gives a mapping",
+                f"{verb} takes a stream of pairs or a service, not {f'the mapping {service!r:.60}' if is_mapping else repr(service)}",
+                instead="write Source.of(list(mapping.items()))"
+                if is_mapping
+                else "give it something with get_many(keys), which gives a mapping",
             )
         called, (key, value) = type(service).__name__, self.record.hints
         check_plain(service.get_many, f"get_many of {called}", may_yield=False)

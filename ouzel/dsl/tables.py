@@ -23,7 +23,7 @@ from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
-from ouzel.dsl.advice import check_records
+from ouzel.dsl.advice import advise_of_type, check_records, spelled_in_python
 from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
@@ -223,13 +223,7 @@ class Source(metaclass=_Readable):
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
             why = why_no_hint(given)
-            is_mixed = why is not None and why.startswith("no column holds both")
-            raise QueryError(
-                why or "the records do not show what type they are",
-                instead="make all of one type, as by str(record)"
-                if is_mixed
-                else "write Source.of(records, tuple[str, int])",
-            )
+            raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
         return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
 
 
@@ -249,7 +243,7 @@ def _described(cls: type, shape: str, names: Iterable[str]) -> str:
     return f"{own}\n\n{describe_connectors(cls.__name__, shape, names)}"
 
 
-class _UnknownConnector(QueryError, AttributeError):
+class UnknownConnector(QueryError, AttributeError):
     """There is no such connector; who only looks whether there is an attribute finds none."""
 
 
@@ -260,10 +254,10 @@ def _check_known(connector: str, what: str) -> str:
         near = difflib.get_close_matches(connector, list(connector_traits()), 1)
         advice = f"did you mean {what}.{near[0]}?" if near else f"there are {', '.join(connector_traits())}"
         if connector in FORMATS:
-            raise _UnknownConnector(
+            raise UnknownConnector(
                 f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
             )
-        raise _UnknownConnector(f"there is no connector '{connector}'", instead=advice)
+        raise UnknownConnector(f"there is no connector '{connector}'", instead=advice)
     return connector
 
 
@@ -281,14 +275,12 @@ def make_table(
         QueryError: the options do not fit.
     """
     traits, row = connector_traits()[connector], CONNECTORS[connector]
-    spell = {_option(connector, key, given): _text(value) for key, value in given.items()}
+    spelled = {_option(connector, key, given): _text(value) for key, value in given.items()}
     if row.subject and subject:
-        spell.setdefault(row.subject, subject)
+        spelled.setdefault(row.subject, subject)
     if record is not None and _is_raw(record) and any(option.name == "format" for option in row.options):
-        spell.setdefault("format", "raw")
-    options = traits.canonical(spell) if traits.canonical else spell
-    if traits.check:
-        traits.check(options)
+        spelled.setdefault("format", "raw")
+    options = _checked(connector, spelled)
     if traits.upserts(options):
         raise QueryError(
             f"a program cannot read '{subject or connector}' as a table whose records replace each other by key",
@@ -297,6 +289,23 @@ def make_table(
     _refuse_secrets(traits, options)
     called = name or re.sub(r"\W+", "_", PurePath(subject).stem).strip("_") or connector
     return ConnectorTable(called, traits, tuple(options.items()), tuple(columns))
+
+
+def _checked(connector: str, written: Mapping[str, str]) -> Mapping[str, str]:
+    """The options in the connector's own spelling.
+
+    Raises:
+        QueryError: they do not fit; says so in Python's spelling.
+    """
+    traits = connector_traits()[connector]
+    try:
+        options = traits.canonical(written) if traits.canonical else written
+        if traits.check:
+            traits.check(options)
+    except QueryError as error:
+        names = [option.name for option in list_options(CONNECTORS[connector], written)]
+        raise spelled_in_python(error, names) from None
+    return options
 
 
 def _is_raw(record: RecordType) -> bool:

@@ -127,6 +127,20 @@ def make_rest_error(timeout_s: float) -> TopologyError:
     )
 
 
+_ROWS = "write for row in run, or results() for what has come; table() of the query or stream gives all rows"
+_END = "call stop(), which brings the run to rest, or end(), which ends it at once"
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("rows", "table", "collect", "fetch", "fetchall", "df", "to_pandas", "show", "items", "get"), _ROWS
+    ),
+    **dict.fromkeys(("cancel", "kill", "terminate", "close", "shutdown"), _END),
+    **dict.fromkeys(
+        ("join", "await_termination", "awaitTermination", "result"), "call wait(), which waits for its end"
+    ),
+}
+"""What handles of other libraries have, and what to write here."""
+
+
 class RowIteration:
     """What a Handle is besides: a context, which stops the run at its end, and an iterator over the rows of its result.
 
@@ -163,6 +177,21 @@ class RowIteration:
             for row in self._take_rows():
                 yield row
         self._check_ended()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            shown = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"a run has no {name}{shown}")
+
+        def __getitem__(self, place: object) -> object:
+            raise TypeError(f"a run gives its rows as they come, and none by place; {_ROWS}")
+
+        def __len__(self) -> int:
+            raise TypeError(f"a run gives its rows as they come, and has no length; {_ROWS}")
+
+        def __bool__(self) -> bool:
+            return True
 
     def __repr__(self) -> str:
         status = self._as_handle.status()

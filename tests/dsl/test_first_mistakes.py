@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pydoc
+import re
 from typing import Any
 
 import pytest
 
 from ouzel import Sink, Source, Store
-from ouzel.errors import QueryError
+from ouzel.errors import OuzelError, QueryError
+from tests.dsl.mistakes import WHEN_RUN, WHEN_WRITTEN
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,19 @@ class Numbered:
 def test_a_service_is_given_a_list() -> None:
     pairs = Source.of([(3, "a"), (3, "b"), (4, "c")]).left_join(Numbered(), returns=str)
     assert sorted(pairs.memory()) == [(3, ("a", "number 0")), (3, ("b", "number 0")), (4, ("c", "number 1"))]
+
+
+@pytest.mark.parametrize("name", WHEN_WRITTEN)
+def test_a_program_that_is_wrong_is_told_what_to_write(name: str) -> None:
+    program, told = WHEN_WRITTEN[name]
+    with pytest.raises((OuzelError, AttributeError, TypeError)) as caught:
+        program()
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("name", WHEN_RUN)
+def test_a_program_that_fails_on_a_record_is_told_the_record_and_the_line(name: str) -> None:
+    program, told = WHEN_RUN[name]
+    with pytest.raises(OuzelError) as caught:
+        program()
+    assert re.sub(r"\(at \S*/mistakes.py:[0-9]+\)", "(at LINE)", str(caught.value)) == told

@@ -198,7 +198,7 @@ def later() -> Stream[int]:
         (lambda: Source.file("sql_examples/data/airlines.parquet", Misspelt, format="parquet").map(lambda one: one.nmae),
          "and its source cannot be read: "),
         (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; write map"),
-        (lambda: Source.of(LINES).map(lambda line: line.words), "on the first records it raises AttributeError: 'str' object has no"),
+        (lambda: Source.of(LINES).map(lambda line: line.words), "map lambda line: line.words raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
         (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
         (lambda: Source.of(LINES).map_values(len), "map_values needs pairs of a key and a value, and these records are str"),

@@ -83,7 +83,7 @@ def test_windows_without_a_time_or_a_fit_are_refused(tmp_path: Path) -> None:
     for without in lost:
         with pytest.raises(QueryError, match=r"what comes of .*:\d+ has none; call event_time\(column, delay\) behind"):
             without.sum_by_window(monoid.Sum(), HOUR)
-    with pytest.raises(QueryError, match="key is no time of"):
+    with pytest.raises(QueryError, match="key is no datetime of"):
         pairs.event_time("key")
     with pytest.raises(QueryError, match="take a slide that divides the size"):
         timed.sum_by_window(monoid.Sum(), HOUR, timedelta(minutes=50))

@@ -32,6 +32,10 @@ lines.either(pairs).map(lambda both: both[0].upper())  # error: Item "None" of "
 pairs.left_join(pairs).map_values(lambda both: both[1] + 1)  # error: Unsupported operand types for + ("None" and "int")
 pairs.join(lines)  # error: Argument 1 to "join" of "Stream" has incompatible type
 pairs.sum_by_key(monoid.Sum)  # error: Argument 1 to "sum_by_key" of "Stream" has incompatible type
+pairs.sum_by_key(monoid.Max()).map_values(lambda most: most.upper())  # error: "int" has no attribute "upper"
+pairs.sum_by_key(monoid.ListOf()).map_values(lambda all_of: all_of[0].upper())  # error: "int" has no attribute "upper"
+pairs.running_sum(monoid.Min()).map_values(lambda both: both[1].upper())  # error: "int" has no attribute "upper"
+timed.sum_by_window(monoid.Min(), timedelta(1)).map(lambda one: one.value + 1)  # error: Unsupported operand types for +
 pairs.write("out.json")  # error: Argument 1 to "write" of "Stream" has incompatible type
 timed.event_time("value", 60)  # error: Argument 2 to "event_time" of "Stream" has incompatible type
 windows.map(lambda one: one.no_such)  # error: "WindowTotal[str, int]" has no attribute "no_such"

@@ -1,4 +1,4 @@
--- error: ) does not belong here; expected ( or AS or WITH or a name
--- at: )
+-- error: the column b has no type; write b STRING
+-- at: b
 CREATE TABLE t (a INT, b) WITH ('connector' = 'kafka');
 SELECT a FROM t;

@@ -31,6 +31,7 @@ from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    VARCHAR,
     BooleanType,
     DataType,
     DecimalType,
@@ -240,7 +241,8 @@ def resolve_aggregate(
         return AggregateSignature(function.name, None, BIGINT)
     resolved = function.resolve(argument)
     if resolved is None:
-        raise QueryError(
-            f"{name.upper()} takes {function.takes}, not {argument}", instead=f"write {function.usage} of such a value"
-        )
+        advice = f"write {function.usage} of such a value"
+        if function.resolve(VARCHAR) is not None and function.takes == "VARCHAR":
+            advice = f"write {function.usage} of CAST(value AS VARCHAR)"
+        raise QueryError(f"{name.upper()} takes {function.takes}, not {argument}", instead=advice)
     return AggregateSignature(function.name, *resolved)

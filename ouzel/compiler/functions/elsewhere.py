@@ -46,7 +46,7 @@ _NAMES = {
         "transform list_transform array_transform filter list_filter array_filter list_reduce"
     ),
     "FROM UNNEST(SEQUENCE(1, 5)) AS u (n)": "generate_series",
-    "NOT ARRAY_CONTAINS(array, value)": "all",
+    "value > GREATEST(a, b), or NOT ARRAY_CONTAINS(array, value) of an array": "all",
     "a key of the input: what is random would differ in the batch job": "uuid rand random",
 }
 """What to write here -> what others write."""

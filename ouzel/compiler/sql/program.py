@@ -278,7 +278,10 @@ class _Compiler:
         for known in self.relations:
             if is_name_of(name, known):
                 raise self.source.error(f"{known} is a view and takes no rows", name.span, "INSERT INTO a table")
-        raise unknown_table(self.source, name, self.tables)
+        error = unknown_table(self.source, name, self.tables)
+        if not error.instead.startswith("did you mean"):
+            error.instead = f"write CREATE TABLE {name.text} (...) WITH ('connector' = ...) before it"
+        raise error
 
     def _query(self, tokens: Tokens) -> Relation:
         query = parse_query(self.source, tokens)

@@ -71,9 +71,11 @@ def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Exp
 def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -> None:
     """If the name that is not found is an alias of the select list, say that the clause does not see it."""
     written = error.text[error.at :][: error.length] if error.at >= 0 else ""
-    is_alias = any(isinstance(item, exp.Alias) and item.alias == written for item in items)
-    if is_alias and error.problem.startswith("there is no"):
-        error.instead = f"{written} is an alias of the select list, which {clause} does not see: write its expression"
+    named = next((item for item in items if isinstance(item, exp.Alias) and item.alias == written), None)
+    if named is not None and error.problem.startswith("there is no"):
+        is_ranked = clause == "WHERE" and named.find(exp.Window) is not None
+        advice = f"filter what OVER gives with QUALIFY {written} ..." if is_ranked else "write its expression"
+        error.instead = f"{written} is an alias of the select list, which {clause} does not see: {advice}"
 
 
 def _spread_with_changes(binder: Binder, item: exp.Expr, star: exp.Expr) -> list[OutputColumn]:

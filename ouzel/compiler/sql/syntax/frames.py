@@ -76,4 +76,7 @@ def _amount(source: QueryText, tokens: Tokens, span: Span) -> int:
         if any(is_word(token, *_CALENDAR) for token in tokens):
             raise source.error("a frame of months has no fixed length", span, "write it in days", NotSupported)
         return interval_us(source, tokens, span_of(tokens))
-    raise source.error("a frame is bounded by a number or an interval", span, "write ROWS 5 PRECEDING")
+    advice = "write ROWS 5 PRECEDING"
+    if len(tokens) == 2 and is_numeral(tokens[0]) and not is_word(tokens[1], *_CALENDAR):
+        advice = f"write RANGE INTERVAL '{tokens[0].text}' {tokens[1].text.upper()} PRECEDING"
+    raise source.error("a frame is bounded by a number or an interval", span, advice)

@@ -72,15 +72,15 @@ def parse_expression(source: QueryText, tokens: Tokens) -> exp.Expr:
 _ENDS = (TokenType.IDENTIFIER, TokenType.VAR, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
 """What a query may end with; after any other token something is missing."""
 _SQLGLOT_SAYS = (
-    (r"^Expecting \)", "a ) is missing"),
-    (r"^Expecting \(", "a ( is missing"),
-    (r"^Expecting \]", "a ] is missing"),
-    (r"^Expected table name", "the name of a table is missing"),
-    (r"^Expected AS", "AS is missing after this"),
-    (r"^Expected END after CASE", "CASE has no END"),
-    (r"^Expected AND after BETWEEN", "BETWEEN has no AND"),
-    (r"^Required argument 'expression' missing", "something is missing after this"),
-    (r"^Required argument 'this' missing", "something is missing before or after this"),
+    (r"^Expecting \)", "a ) is missing", ""),
+    (r"^Expecting \(", "a ( is missing", ""),
+    (r"^Expecting \]", "a ] is missing", ""),
+    (r"^Expected table name", "the name of a table is missing", ""),
+    (r"^Expected AS", "AS is missing after this", ""),
+    (r"^Expected END after CASE", "CASE has no END", "write END behind its last value"),
+    (r"^Expected AND after BETWEEN", "BETWEEN has no AND", "write BETWEEN 1 AND 2"),
+    (r"^Required argument 'expression' missing", "something is missing after this", ""),
+    (r"^Required argument 'this' missing", "something is missing before or after this", ""),
 )
 
 
@@ -89,9 +89,9 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
     at = len(first.get("start_context") or "")
     end = at + max(1, len(first.get("highlight") or ""))
     description = first.get("description") or ""
-    for pattern, problem in _SQLGLOT_SAYS:
+    for pattern, problem, instead in _SQLGLOT_SAYS:
         if re.match(pattern, description):
-            return source.error(problem, (at, end))
+            return source.error(problem, (at, end), instead)
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
     if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):

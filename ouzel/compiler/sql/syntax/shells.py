@@ -15,6 +15,7 @@ from typing import Any
 import lark
 
 from ouzel.compiler.sql.statements.showing import is_listing, read_listing
+from ouzel.compiler.sql.syntax.foreign_columns import refuse_foreign_columns
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import (
     NAMING,
@@ -79,6 +80,7 @@ def read_statement(source: QueryText, tokens: Tokens) -> Statement:
         NotSupported: it is one that Ouzel does not have.
     """
     _refuse_foreign_statements(source, tokens)
+    refuse_foreign_columns(source, tokens)
     if is_listing(tokens):
         return read_listing(source, tokens)
     tree = _parse(source, tokens, "statement")
@@ -166,6 +168,11 @@ _FOREIGN = {
     ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
     ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
+    ("CREATE", "EXTERNAL"): "CREATE EXTERNAL is not supported: write CREATE TABLE t (...) WITH ('connector' = 'file', ...)",
+    ("CREATE", "INDEX"): "CREATE INDEX is not supported: nothing is looked up in a stream; leave it out",
+    ("CREATE", "SCHEMA"): "CREATE SCHEMA is not supported: a file of SQL creates the tables it reads",
+    ("CREATE", "TYPE"): "CREATE TYPE is not supported: write ROW<a INT, b STRING> as the type of the column",
+    ("CREATE", "TEMP"): "CREATE TEMP is not supported: write CREATE TEMPORARY TABLE, or CREATE TABLE, which says the same",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
     ("USE",): "USE is not supported: a file of SQL creates the tables it reads",

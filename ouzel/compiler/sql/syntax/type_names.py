@@ -49,6 +49,14 @@ _FOREIGN = {
     "RAW": "write BYTES",
     "INTERVAL": "write BIGINT for a number of seconds, and TIMESTAMPADD(SECOND, n, t) to add it",
     "UUID": "write STRING",
+    "SERIAL": "write BIGINT; nothing numbers rows here",
+    "BIGSERIAL": "write BIGINT; nothing numbers rows here",
+    "UNSIGNED": "write BIGINT",
+    "ENUM": "write STRING",
+    "NUMBER": "write DECIMAL(18, 2), or BIGINT for whole numbers",
+    "HUGEINT": "write DECIMAL(38, 0)",
+    "BLOB": "write BYTES",
+    "MONEY": "write DECIMAL(18, 2)",
 }  # fmt: skip
 """Types of other systems, and what to write instead."""
 
@@ -64,7 +72,8 @@ def read_type(source: QueryText, tokens: Tokens) -> DataType:
     kind = reader.type()
     if reader.at < len(tokens):
         extra = tokens[reader.at]
-        raise source.error(f"{extra.text} does not belong to the type {kind}", reader.span())
+        advice = f"if {extra.text} is another column write a comma before it"
+        raise source.error(f"{extra.text} does not belong to the type {kind}", reader.span(), advice)
     return kind
 
 

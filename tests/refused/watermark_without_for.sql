@@ -1,0 +1,3 @@
+-- error: this WATERMARK has no FOR; write WATERMARK FOR ts AS ...
+-- at: WATERMARK ts
+CREATE TABLE t (ts TIMESTAMP(3), WATERMARK ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'print');
