@@ -85,7 +85,7 @@ class WindowAssignment(Operator):
         return with_window(frame, node.names, self._kind, starts, starts + node.size_us)
 
     def _by_the_clock(self, local: LocalWindows, frame: pl.DataFrame, times: Ints) -> pl.DataFrame | None:
-        known = np.abs(times) <= LATEST_US
+        known = (times >= -LATEST_US) & (times <= LATEST_US)
         if not known.all():
             refuse_rows(self, frame, ~known, f"its time {self._node.column} is {BEYOND}", "")
             frame, times = frame.filter(known), times[known]
