@@ -254,7 +254,6 @@ def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
             f"{kind} by the clock of '{zone}' has windows of whole days, and {short} is none",
             place(node),
             f"leave '{zone}' out, which cuts hours of UTC, or write INTERVAL '1' DAY",
-            NotSupported,
         )
     return zone
 
