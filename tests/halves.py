@@ -44,6 +44,7 @@ HALVES = {
     "tests/connectors/test_redis_publisher.py::test_each_row_is_there_once_however_often_tasks_die": Half.NEVER,
     "tests/connectors/test_redis_publisher.py::test_each_row_is_there_once_though_the_server_dies": Half.NEVER,
     "tests/functions/test_zones.py::test_what_clocks_show": Half.IN_TURN,
+    "tests/operators/test_local_windows.py::test_days_of_all_zones": Half.IN_TURN,
     "tests/law/test_kafka_outage.py": Half.NEVER,
     "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
     "tests/law/test_kills.py::test_windows_are_right_though_a_process_died": Half.IN_TURN,

@@ -36,7 +36,10 @@ MAX_TEXT = 60
 """Longest text that a cell of a table shows whole."""
 
 MAX_PLACES = 6
-"""Most digits after the point that a table shows of a float."""
+"""Most digits after the point that a table shows of a float, and of a DECIMAL though all of them are zeros."""
+
+DECIMAL_PLACES = 2
+"""Least digits after the point that a table shows of a DECIMAL with more than MAX_PLACES: one that Python made has 18."""
 
 
 def json_rows(frame: pl.DataFrame, schema: Schema) -> Iterator[dict[str, Any]]:
@@ -114,19 +117,21 @@ def texts(values: list[Any], kind: DataType) -> list[str | None]:
     """A column's values as a table shows them, None for NULL.
 
     Digits are grouped if some value of the column has five of them before the point, all floats of a column have the same number of digits
-    after it, and times are cut where all of them are round.
+    after it, those of a DECIMAL of many places as many as they need, and times are cut where all of them are round.
     """
     match kind:
         case IntegerType():
             show: Encode = _text_integer(values)
-        case DecimalType():
-            show = _text_decimal(values)
+        case DecimalType(scale=scale):
+            show = _text_decimal(values, scale)
         case FloatType():
             show = _text_float(values)
         case DateType() | TimestampType():
             show = _text_time(values)
         case VarcharType():
             show = _text
+        case IntervalType():
+            show = _text_interval
         case _:
             show = _text_json(json_encoder(kind))
     return [None if value is None else show(value) for value in values]
@@ -144,8 +149,16 @@ def _text_json(encode: Encode) -> Encode:
     return lambda value: _text(json.dumps(encode(value), ensure_ascii=False))
 
 
-def _text_decimal(values: list[Decimal | None]) -> Encode:
-    return "{:,f}".format if _needs_grouping(values) else "{:f}".format
+def _text_decimal(values: list[Decimal | None], scale: int) -> Encode:
+    comma = "," if _needs_grouping(values) else ""
+    needed = max((_decimal_places(value) for value in values if value is not None), default=0)
+    places = scale if scale <= MAX_PLACES else max(needed, DECIMAL_PLACES)
+    return f"{{:{comma}.{places}f}}".format
+
+
+def _decimal_places(value: Decimal) -> int:
+    """Digits after the point that are not trailing zeros."""
+    return len(f"{value:f}".rstrip("0").partition(".")[2])
 
 
 def _text_float(values: list[float | None]) -> Encode:
@@ -165,6 +178,16 @@ def _text_float(values: list[float | None]) -> Encode:
 def _places(value: float) -> int:
     """Digits after the point that are not trailing zeros."""
     return len(f"{value:.{MAX_PLACES}f}".rstrip("0").partition(".")[2])
+
+
+def _text_interval(value: timedelta) -> str:
+    """As Postgres shows it: `2 days 03:04:05.5`."""
+    days, rest = divmod(abs(value), timedelta(days=1))
+    minutes, seconds = divmod(rest, timedelta(minutes=1))
+    clock = f"{minutes // 60:02}:{minutes % 60:02}:{seconds.seconds:02}"
+    fraction = f".{seconds.microseconds:06}".rstrip("0") if seconds.microseconds else ""
+    in_days = f"{days} {'day' if days == 1 else 'days'} " if days else ""
+    return f"{'-' if value < timedelta(0) else ''}{in_days}{clock}{fraction}"
 
 
 def _text_time(values: list[date | str | None]) -> Encode:

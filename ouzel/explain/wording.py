@@ -196,7 +196,8 @@ def _window(node: AssignWindow) -> str:
     every = {WindowKind.HOP: ", every", WindowKind.CUMULATE: " in steps of"}
     slide = f"{every[node.kind]} {span_in_words(node.slide_us)}" if node.kind in every else ""
     offset = f", offset {span_in_words(node.offset_us)}" if node.offset_us else ""
-    return f"{node.kind.value} of {span_in_words(node.size_us)}{slide}{offset} on {node.column}"
+    zone = f" by the clock of {node.zone}" if node.zone else ""
+    return f"{node.kind.value} of {span_in_words(node.size_us)}{slide}{offset}{zone} on {node.column}"
 
 
 def _session(node: AssignSession) -> str:

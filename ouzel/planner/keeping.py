@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import Node, Program, keeps_rows, streamed_inputs
+from ouzel.compiler.plan import Node, Program, WindowGrid, keeps_rows, streamed_inputs
 
 WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
@@ -15,17 +15,20 @@ WINDOW_TIME_US = 1_000
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of `size_us`, one of which begins every `slide_us`, on a grid that is shifted by `offset_us`."""
+    """Windows of `size_us`, one of which begins every `slide_us`, on a grid that is shifted by `offset_us`; by the clock of a `zone`."""
 
     size_us: int
     slide_us: int
     offset_us: int
+    zone: str = ""
 
     def answered_before(self, ended_us: int) -> int:
         """The time before which a row lies in no window that ends after `ended_us`."""
-        begin = ended_us - self.size_us
-        last = begin - (begin - self.offset_us) % self.slide_us
-        return min(last + self.slide_us, ended_us)
+        grid = WindowGrid(self.size_us, self.slide_us, self.slide_us, self.offset_us, zone=self.zone)
+        return min(grid.first_start(ended_us), ended_us)
+
+    def __str__(self) -> str:
+        return f"{self.size_us}/{self.slide_us}+{self.offset_us}{self.zone and f' {self.zone}'}"
 
 
 Path = tuple[Windows, ...]
@@ -45,9 +48,7 @@ class Keeps:
 
     def __str__(self) -> str:
         """The same text for the same windows, to tell a query from a former one of its name."""
-        return "; ".join(
-            sorted(" ".join(f"{one.size_us}/{one.slide_us}+{one.offset_us}" for one in path) for path in self.paths)
-        )
+        return "; ".join(sorted(" ".join(map(str, path)) for path in self.paths))
 
 
 NOTHING = Keeps()
@@ -78,7 +79,7 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         return
     grid = node.window_grid
     if grid and awaited and below is not None:
-        below, awaited = (Windows(grid.size_us, grid.grid_us, grid.offset_us), *below), False
+        below, awaited = (Windows(grid.size_us, grid.grid_us, grid.offset_us, grid.zone), *below), False
     elif node.closes_windows:
         awaited = True
     elif keeps_rows(node):

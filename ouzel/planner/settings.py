@@ -17,7 +17,7 @@ FLINK_SETTINGS = {
     "pipeline.name": "write SET 'query.name'",
     "execution.runtime-mode": "ouzel run streams, ouzel batch computes in batch",
     "sql-client.execution.result-mode": "choose with --format",
-    "table.local-time-zone": "the session's time zone is UTC; cast or shift times in the query",
+    "table.local-time-zone": "the session's time zone is UTC; name the zone where it matters, see docs/time-zones.md",
     "table.exec.source.idle-timeout": "write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER INTERVAL '30' SECOND",
     "table.exec.mini-batch.enabled": "leave it out: rows travel in batches of 'batch.rows' at most",
     "table.exec.mini-batch.allow-latency": "write EMIT AFTER DELAY INTERVAL '1' SECOND",

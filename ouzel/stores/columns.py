@@ -145,6 +145,11 @@ def _columns(sink: Sink, aggregate: Aggregate, windows: AssignWindow, names: Map
         raise QueryError(
             f"windows of {windows.kind.value} overlap, so their sums cannot be added up", instead="take TUMBLE"
         )
+    if windows.zone:
+        raise QueryError(
+            f"a store keeps sums by windows of one length, and days of '{windows.zone}' are longer and shorter ones",
+            instead=f"leave '{windows.zone}' out and take INTERVAL '1' HOUR, and add hours up to days where the store is read",
+        )
     start, *others = aggregate.window or ("", "")
     calls, schema = {call.name: call for call in aggregate.calls}, _schema_of(sink)
     time = [field for field, made in zip(schema, names.values(), strict=True) if made == start]

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo, available_timezones
 import polars as pl
 import pytest
 
-from ouzel.compiler.expressions import Call, Column, Literal
+from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.functions.kernel import evaluate, lower
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.functions.spark import to_spark
-from ouzel.compiler.functions.zones import _is_zone
+from ouzel.compiler.functions.zones import is_zone
 from ouzel.compiler.types import TIMESTAMP, VARCHAR
 
 SHARES = 12
@@ -59,7 +59,7 @@ def call(function: str, zone: str) -> Call:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_what_clocks_show(share: int) -> None:
     for zone in ZONES[share::SHARES]:
-        if not _is_zone(zone):
+        if not is_zone(zone):
             continue
         times = sorted({at + near for at in changes(zone) for near in NEAR} | set(FAR))
         for function, expected in (("from_utc_timestamp", from_utc), ("to_utc_timestamp", to_utc)):
@@ -71,6 +71,70 @@ def test_what_clocks_show(share: int) -> None:
             right = [expected(time, zone) for time in asked]
             wrong = [case for case in zip(asked, answer["v"], right, strict=True) if case[1] != case[2]]
             assert not wrong, f"{function} {zone}: {wrong[:3]} of {len(wrong)}"
+
+
+ROWS = pl.DataFrame(
+    {
+        "t": [*(datetime(2026, 7, 1, 12, minute) for minute in range(5)), None, datetime(2026, 10, 25, 0, 30)],
+        "zone": ["Europe/Berlin", "Asia/Kolkata", None, "UTC", "Europe/Berlin", "Asia/Kolkata", "Europe/Berlin"],
+    },
+    {"t": pl.Datetime("us"), "zone": pl.String},
+)
+"""Each row with a zone of its own."""
+
+
+def call_by_row(function: str, *arguments: Expression) -> Call:
+    made = resolve_call(function, arguments)
+    assert isinstance(made, Call)
+    return made
+
+
+TIME, ZONE = Column(TIMESTAMP, "t"), Column(VARCHAR, "zone")
+CALLS_BY_ROW = (
+    call_by_row("from_utc_timestamp", TIME, ZONE),
+    call_by_row("to_utc_timestamp", TIME, ZONE),
+    call_by_row("convert_timezone", ZONE, Literal(VARCHAR, "America/New_York"), TIME),
+    call_by_row("at_time_zone", TIME, ZONE),
+)
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS.head(0), ROWS.head(1)], ids=len)
+def test_a_zone_of_each_row(rows: pl.DataFrame) -> None:
+    answer, failed = evaluate(rows, [(made.function, lower(made)) for made in CALLS_BY_ROW])
+    assert failed is None or not failed.any()
+    there = [None not in row for row in rows.rows()]
+    for name, expected in (("from_utc_timestamp", from_utc), ("to_utc_timestamp", to_utc)):
+        right = [expected(*row) if known else None for row, known in zip(rows.rows(), there, strict=True)]
+        assert answer[name].to_list() == right
+    instants = [to_utc(*row) if known else None for row, known in zip(rows.rows(), there, strict=True)]
+    assert answer["at_time_zone"].dt.replace_time_zone(None).to_list() == instants
+    in_new_york = [from_utc(at, "America/New_York") if at else None for at in instants]
+    assert answer["convert_timezone"].to_list() == in_new_york
+
+
+def test_a_row_whose_zone_there_is_not_fails() -> None:
+    zones = ["Europe/Berlin", "Europe/Berln", "+02:00", "CEST", "", "europe/berlin", "UTC"]
+    rows = pl.DataFrame({"t": [datetime(2026, 7, 1)] * len(zones), "zone": zones}).cast({"t": pl.Datetime("us")})
+    _, failed = evaluate(rows, [("v", lower(CALLS_BY_ROW[0]))])
+    assert failed is not None
+    assert [str(zone) for zone in rows["zone"].filter(failed)] == zones[1:-1]
+
+
+@pytest.mark.spark
+def test_spark_reads_a_zone_of_each_row(spark: Any) -> None:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    def ask(rows: pl.DataFrame) -> pl.DataFrame:
+        table = spark.createDataFrame(rows.to_arrow()).select(F.col("t").cast("timestamp_ntz").alias("t"), "zone")
+        made = (eval(to_spark(each), {"F": F}).alias(each.function) for each in CALLS_BY_ROW)
+        return pl.DataFrame(pl.from_arrow(table.select(*made).toArrow()))
+
+    ours, _ = evaluate(ROWS, [(made.function, lower(made)) for made in CALLS_BY_ROW])
+    assert ask(ROWS).cast(pl.Datetime("us")).equals(ours.cast(pl.Datetime("us")))
+    for zone in ("+02:00", "CEST", "Europe/Berln"):
+        with pytest.raises(PySparkException):
+            ask(ROWS.head(1).with_columns(zone=pl.lit(zone)))
 
 
 @pytest.mark.spark

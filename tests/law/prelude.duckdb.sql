@@ -21,6 +21,11 @@ CREATE TABLE profiles AS SELECT * EXCLUDE place, points * 2 AS twice FROM (
 ) WHERE place = 1 AND NOT coalesce(gone, false);
 CREATE TABLE late AS SELECT * FROM read_json('data/late.jsonl', format = 'newline_delimited',
   columns = {k: 'INTEGER', n: 'BIGINT', ts: 'TIMESTAMP'});
+CREATE TABLE events_of_a_year AS
+  SELECT id, ts, kind, quantity, TIMESTAMP '2011-01-01 00:00:00' + (ts - TIMESTAMP '2024-02-28 23:40:00') * 14400 AS happened FROM events;
+-- What clocks in a zone show at a time of UTC, and the UTC time at which they show a time.
+CREATE MACRO clock(happened, zone) AS (happened AT TIME ZONE 'UTC') AT TIME ZONE zone;
+CREATE MACRO in_utc(shown, zone) AS (shown AT TIME ZONE zone) AT TIME ZONE 'UTC';
 -- The window of `ts`, and all windows that `ts` lies in.
 CREATE MACRO tumble(ts, size) AS time_bucket(size, ts, TIMESTAMP '1970-01-01');
 CREATE MACRO hops(ts, slide, size) AS list_filter(

@@ -44,3 +44,9 @@ WITH ('connector' = 'file', 'path' = 'data/profiles-*.jsonl', 'format' = 'json',
 
 CREATE TABLE late (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
 WITH ('connector' = 'file', 'path' = 'data/late.jsonl', 'format' = 'json');
+
+CREATE TABLE events_of_a_year (
+  id BIGINT NOT NULL, ts TIMESTAMP(3), kind VARCHAR, quantity INT,
+  happened AS TIMESTAMP '2011-01-01 00:00:00' + (ts - TIMESTAMP '2024-02-28 23:40:00') * 14400,
+  WATERMARK FOR happened AS happened - INTERVAL '40' HOUR
+) WITH ('connector' = 'file', 'path' = 'data/events-*.parquet', 'format' = 'parquet');

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('co
 TUMBLED = "SELECT window_end, COUNT(*) AS many FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
 HOPPED = TUMBLED.replace("TUMBLE(", "HOP(").replace("INTERVAL '5'", "INTERVAL '2' SECOND, INTERVAL '6'")
 BY_WINDOW = " GROUP BY window_start, window_end"
+
+DAY_US = 86_400_000_000
 
 spans = st.builds(Windows, st.integers(1, 40), st.integers(1, 40), st.integers(-5, 5))
 
@@ -47,12 +50,25 @@ def test_a_window_of_windows_keeps_what_went_into_it(first: Windows, second: Win
         assert outer is None or outer - 1 <= closed
 
 
+def test_days_by_the_clock_are_answered_when_they_are_over() -> None:
+    keeps = Keeps(frozenset([(Windows(DAY_US, DAY_US, 0, "Europe/Berlin"),)]))
+    begin, end = (
+        int(datetime(2026, 3, day, hour, tzinfo=UTC).timestamp()) * 1_000_000 for day, hour in ((28, 23), (29, 22))
+    )
+    assert keeps.answered_before(end - 2) == begin
+    assert keeps.answered_before(end - 1) == end
+
+
 @pytest.mark.parametrize(
     ("query", "kept"),
     [
         ("SELECT n FROM ticks;", ""),
         (TUMBLED + BY_WINDOW + ";", "5000000/5000000+0"),
         (HOPPED + BY_WINDOW + ";", "6000000/2000000+0"),
+        (
+            TUMBLED.replace("'5' SECOND", "'1' DAY, 'Europe/Berlin'") + BY_WINDOW + ";",
+            "86400000000/86400000000+0 Europe/Berlin",
+        ),
         (f"SELECT MAX(many) AS most FROM ({TUMBLED}{BY_WINDOW}) AS counted EMIT CHANGES;", "for ever"),
         ("SELECT COUNT(*) AS many FROM ticks EMIT CHANGES;", "for ever"),
         ("SELECT n, COUNT(*) AS many FROM ticks GROUP BY n EMIT CHANGES;", "for ever"),

@@ -160,6 +160,54 @@ def test_extents_of_a_union_must_agree() -> None:
     assert extent(mixed) == Extent("window_end")
 
 
+LOCAL_DAYS = (
+    "FROM TUMBLE(flights, ts, INTERVAL '1' DAY, 'America/New_York') GROUP BY window_start, window_end, window_time"
+)
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "last"),
+    [
+        ("window_start", us(2013, 3, 10, 5), us(2013, 3, 12, 4) - 1),
+        ("window_end", us(2013, 3, 11, 4), us(2013, 3, 12, 4)),
+        ("window_time", us(2013, 3, 11, 4) - 1_000, us(2013, 3, 12, 4) - 1_000),
+    ],
+)
+def test_days_by_the_clock_are_cut_where_they_begin(column: str, first: int, last: int) -> None:
+    """2013-03-10 had 23 hours in New York, from 05:00 to 04:00 UTC."""
+    found = extent(sink_of(f"SELECT {column}, COUNT(*) AS n {LOCAL_DAYS};"))
+    assert found is not None
+    assert found.zone == "America/New_York"
+    assert found.first_value(us(2013, 3, 9, 6)) == first
+    assert found.first_value(us(2013, 3, 10, 5)) == first
+    assert found.last_value(us(2013, 3, 12, 4)) == last
+    assert found.last_value(us(2013, 3, 13, 3, 59)) == last
+
+
+def test_days_by_the_clock_that_a_run_before_had_answered_are_not_compared() -> None:
+    sink = sink_of(f"SELECT window_start, COUNT(*) AS n {LOCAL_DAYS};")
+    for answered, first in ((us(2013, 3, 11, 4), us(2013, 3, 11, 4)), (us(2013, 3, 11, 4) - 1, us(2013, 3, 10, 5))):
+        record = RunRecord("q", "", "", "heron", "at-least-once", {}, began={"flights": answered - 1})
+        assert skip_answered_windows(Cut(), sink, record).from_us == first
+
+
+def test_extents_of_days_by_two_clocks_do_not_agree() -> None:
+    union = "SELECT window_start, COUNT(*) AS n {} UNION ALL SELECT window_start, COUNT(*) AS n {};"
+    same, other = (
+        extent(sink_of(union.format(LOCAL_DAYS, LOCAL_DAYS.replace("America/New_York", zone))))
+        for zone in ("America/New_York", "Asia/Beirut")
+    )
+    assert same is not None
+    assert len(same.windows) == 2
+    assert other == Extent("window_start")
+
+
+def test_a_date_of_days_by_the_clock_is_a_moment() -> None:
+    found = extent(sink_of(f"SELECT DATE(window_start) AS d, COUNT(*) AS n {LOCAL_DAYS};"))
+    assert found is not None
+    assert not found.windows
+
+
 @pytest.mark.spark
 def test_whole_windows_are_compared(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)

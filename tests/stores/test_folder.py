@@ -210,6 +210,7 @@ def test_a_sum_that_does_not_fit_is_refused_and_nothing_changes(tmp_path: Path) 
         (f"SELECT origin, COUNT(*) AS n {WINDOWS} {GROUPS}, origin", "needs to know when each window began; select"),
         (f"SELECT window_start, COUNT(*) AS n {WINDOWS} {GROUPS}, origin", "groups by origin and does not select it"),
         (QUERY.replace("TUMBLE(", "HOP(").replace("'6' HOUR", "'6' HOUR, INTERVAL '12' HOUR"), "windows of HOP overlap"),
+        (QUERY.replace("'6' HOUR", "'1' DAY, 'Europe/Berlin'"), "days of 'Europe/Berlin' are longer and shorter ones; leave"),
         (QUERY + "HAVING COUNT(*) > 2", "the query's last step is none"),
     ],
 )  # fmt: skip

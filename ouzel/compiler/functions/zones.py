@@ -6,17 +6,18 @@ with the offset that held before. Both rules are Java's (`LocalDateTime.atZone`)
 
 from __future__ import annotations
 
+import re
 from calendar import isleap
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.formats import BEYOND, YEARS_S
-from ouzel.compiler.functions.lowering import parenthesize, with_errors
+from ouzel.compiler.functions.lowering import call_on_frame, parenthesize, quote, with_errors
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, SparkLowering
-from ouzel.compiler.functions.search import literal_at, text_at
+from ouzel.compiler.functions.search import text_at
 from ouzel.compiler.functions.signatures import overloads
 from ouzel.compiler.types import TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, to_polars
 from ouzel.errors import QueryError
@@ -26,27 +27,29 @@ if TYPE_CHECKING:
 
 _KNOWN_UNTIL = 2100
 """Polars has no changes of clocks from this year on; the rules that hold by then are read off earlier years (`_near`)."""
+NAME_ZONE = "write a name such as 'UTC' or 'Europe/Berlin', as IANA spells it"
+"""What to write instead of a zone that there is not."""
+REGION = "UTC|[A-Z][A-Za-z_]+/[A-Za-z0-9_+/-]+"
+"""What a zone in a column is called. Bare offsets and abbreviations are none: each engine would read them otherwise."""
+UNKNOWN = "a time zone that there is not"
 _CYCLE = range(_KNOWN_UNTIL - 28, _KNOWN_UNTIL)
 """Years of every calendar: a leap year and a common one that begin with each day of the week."""
 
 
-def _check_zones(name: str, *positions: int) -> Callable[[Sequence[Expression]], None]:
-    literal = literal_at(name, *positions)
+def _check_zones(*positions: int) -> Callable[[Sequence[Expression]], None]:
+    """A check of the zones that are written as they are; those of rows are checked when these come."""
 
     def check(arguments: Sequence[Expression]) -> None:
-        literal(arguments)
         for position in positions:
             zone = text_at(arguments, position)
-            if zone is not None and not _is_zone(zone):
-                raise QueryError(
-                    f"there is no time zone '{zone}'", instead="write a name such as 'UTC' or 'Europe/Berlin', as IANA spells it"
-                )  # fmt: skip
+            if zone is not None and not is_zone(zone):
+                raise QueryError(f"there is no time zone '{zone}'", instead=NAME_ZONE)
 
     return check
 
 
-@cache
-def _is_zone(name: str) -> bool:
+@lru_cache(maxsize=4096)
+def is_zone(name: str) -> bool:
     """Whether it is a region; a bare offset such as +02:00 is none, and each engine would read it otherwise."""
     import polars as pl
 
@@ -95,19 +98,57 @@ def _local(instant: pl.Expr, zone: str) -> pl.Expr:
     return instant.dt.replace_time_zone("UTC").dt.convert_time_zone(zone).dt.replace_time_zone(None)
 
 
+def read_elsewhere(time: pl.Expr, source: str, target: str) -> pl.Expr:
+    """A time that clocks of the zone `source` show, as those of `target` show it then; for years up to 261,000."""
+    near = _near(time)
+    return time + (_local(_instant(near, source), target) - near)
+
+
+def _read_by_row(time: pl.Expr, source: pl.Expr, target: pl.Expr) -> pl.Expr:
+    """`read_elsewhere` by the zones of each row: a struct of `value` and `failed`, which is true where a zone is none."""
+    import polars as pl
+
+    made = pl.Struct({"value": pl.Datetime("us"), "failed": pl.Boolean})
+
+    def batch(rows: pl.DataFrame) -> pl.Series:
+        parts = [_read_rows(part) for part in rows.with_row_index("at").partition_by("1", "2")]
+        return pl.concat(parts).sort("at")["row"] if parts else pl.Series("row", [], made)
+
+    return call_on_frame((time.cast(pl.Datetime("us")), source, target), batch, made)
+
+
+def _read_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of one pair of zones: their places, and what `_read_by_row` says of them."""
+    import polars as pl
+
+    _, _, *zones = rows.row(0)
+    given = [zone for zone in zones[: 1 if zones[0] is None else 2] if zone is not None]
+    failed = not all(re.fullmatch(REGION, zone) and is_zone(zone) for zone in given)
+    known = len(given) == 2 and not failed
+    moved = read_elsewhere(pl.col("0"), *given) if known else pl.lit(None, pl.Datetime("us"))
+    return rows.select("at", row=pl.struct(value=moved, failed=pl.lit(failed)))
+
+
 def _kernel(time: int, source: int | None, target: int | None) -> KernelLowering:
     """A time that clocks of one zone show, as those of another show it then: positions of the arguments, None for UTC."""
 
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         import polars as pl
 
-        zones = ["UTC" if place is None else str(arguments[place].literal) for place in (source, target)]
         given = arguments[time].value.dt.replace_time_zone(None)
         fits = given.dt.epoch("s").is_between(-YEARS_S, YEARS_S)
         shown = pl.when(fits).then(given)
-        near = _near(shown)
-        moved = shown + (_local(_instant(near, zones[0]), zones[1]) - near)
-        return with_errors(moved.cast(to_polars(signature.result)), arguments, ~fits, BEYOND)
+        zones = [
+            Lowered(pl.lit("UTC"), literal="UTC") if place is None else arguments[place] for place in (source, target)
+        ]
+        if all(isinstance(zone.literal, str) for zone in zones):
+            moved, failed = read_elsewhere(shown, *(str(zone.literal) for zone in zones)), ~fits
+            return with_errors(moved.cast(to_polars(signature.result)), arguments, failed, BEYOND)
+        both = _read_by_row(shown, *(zone.value for zone in zones))
+        moved, unknown = both.struct.field("value"), both.struct.field("failed")
+        return with_errors(
+            moved.cast(to_polars(signature.result)), arguments, ~fits | unknown, f"{BEYOND} or {UNKNOWN}"
+        )
 
     return lower
 
@@ -116,13 +157,21 @@ def _spark(time: int, source: int | None, target: int | None) -> SparkLowering:
     """The same in Spark, which has it of times without a zone alone."""
 
     def lower(arguments: Sequence[str], signature: Signature) -> str:
-        zones = ['F.lit("UTC")' if place is None else arguments[place] for place in (source, target)]
+        zones = ['F.lit("UTC")' if place is None else _spark_zone(arguments[place]) for place in (source, target)]
         zoned = signature.parameters[time] == TIMESTAMP_LTZ
         given = f'{parenthesize(arguments[time])}.cast("timestamp_ntz")' if zoned else arguments[time]
         call = f"F.convert_timezone({', '.join(zones)}, {given})"
         return f'{call}.cast("timestamp")' if signature.result == TIMESTAMP_LTZ else call
 
     return lower
+
+
+def _spark_zone(zone: str) -> str:
+    """A zone of a row, or an error: Spark knows more names, each release others."""
+    if zone.startswith("F.lit("):
+        return zone
+    known = f"F.when({parenthesize(zone)}.isNull() | {parenthesize(zone)}.rlike({quote(f'^({REGION})$')}), {zone})"
+    return f"{known}.otherwise(F.raise_error(F.lit({quote(UNKNOWN)})))"
 
 
 _FROM_UTC, _TO_UTC, _BETWEEN = (0, None, 1), (0, 1, None), (2, 0, 1)
@@ -151,21 +200,21 @@ FUNCTIONS: tuple[Function, ...] = (
         "at_time_zone", overloads(((TIMESTAMP_LTZ, VARCHAR), TIMESTAMP), ((TIMESTAMP, VARCHAR), TIMESTAMP_LTZ)),
         _at_time_zone, _spark_at_time_zone,
         "What clocks in a zone show at an instant; of a TIMESTAMP, the instant at which they show it.", "t AT TIME ZONE zone",
-        check=_check_zones("at_time_zone", 1), examples=((1, _ZONES),),
+        check=_check_zones(1), examples=((1, _ZONES),),
     ),
     Function(
         "convert_timezone", overloads(((VARCHAR, VARCHAR, TIMESTAMP), TIMESTAMP)), _kernel(*_BETWEEN), _spark(*_BETWEEN),
         "A time of one zone as clocks of another show it.", "CONVERT_TIMEZONE(from, to, t)",
-        check=_check_zones("convert_timezone", 0, 1), examples=((0, _ZONES[:3]), (1, _ZONES[:3])),
+        check=_check_zones(0, 1), examples=((0, _ZONES[:3]), (1, _ZONES[:3])),
     ),
     Function(
         "from_utc_timestamp", _BY_ZONE, _kernel(*_FROM_UTC), _spark(*_FROM_UTC),
         "A time of UTC as clocks of a zone show it.", "FROM_UTC_TIMESTAMP(t, zone)",
-        check=_check_zones("from_utc_timestamp", 1), examples=((1, _ZONES),),
+        check=_check_zones(1), examples=((1, _ZONES),),
     ),
     Function(
         "to_utc_timestamp", _BY_ZONE, _kernel(*_TO_UTC), _spark(*_TO_UTC),
         "A time that clocks of a zone show, as that of UTC.", "TO_UTC_TIMESTAMP(t, zone)",
-        check=_check_zones("to_utc_timestamp", 1), examples=((1, _ZONES),),
+        check=_check_zones(1), examples=((1, _ZONES),),
     ),
 )  # fmt: skip

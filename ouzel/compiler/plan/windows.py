@@ -61,6 +61,7 @@ class AssignWindow(AddsWindow, RowWise):
 
     Windows are half open, [start, end), and aligned to the epoch plus `offset_us`. All three spans are in microseconds; for TUMBLE
     slide = size. CUMULATE's windows of one start end one slide after the other, the last with the size.
+    With a `zone` spans and offset are whole days and times that its clocks show (see LocalDays); the columns that are added are UTC.
     A row whose time is NULL belongs to no window and is a bad record.
     `call` is where the window was written, which is no part of what it is.
     """
@@ -71,6 +72,7 @@ class AssignWindow(AddsWindow, RowWise):
     slide_us: int
     offset_us: int = 0
     names: tuple[str, str, str] = ("window_start", "window_end", "window_time")
+    zone: str = ""
     call: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -81,7 +83,7 @@ class AssignWindow(AddsWindow, RowWise):
     @property
     def window_grid(self) -> WindowGrid:
         start, end, _ = self.names
-        return WindowGrid(self.size_us, self.slide_us, self.grid_us, self.offset_us, start, end)
+        return WindowGrid(self.size_us, self.slide_us, self.grid_us, self.offset_us, start, end, self.zone)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column},)
@@ -92,19 +94,23 @@ class AssignWindow(AddsWindow, RowWise):
     @property
     def label(self) -> str:
         slide = f", {SLIDES[self.kind]} {self.slide_us / 1e6:g} s" if self.kind in SLIDES else ""
-        return f"AssignWindow {self.kind.value}({self.column}, size {self.size_us / 1e6:g} s{slide})"
+        zone = f", {self.zone}" if self.zone else ""
+        return f"AssignWindow {self.kind.value}({self.column}, size {self.size_us / 1e6:g} s{slide}{zone})"
 
     @property
     def unique_keys(self) -> frozenset[Names]:
         if self.kind is WindowKind.TUMBLE:
             return self.input.unique_keys
-        told_by = self.names[1 if self.kind is WindowKind.CUMULATE else 0]
-        return frozenset(key | {told_by} for key in self.input.unique_keys)
+        told_by = {self.names[1 if self.kind is WindowKind.CUMULATE else 0]}
+        if self.zone:  # windows of days that a zone skipped begin, or end, where others do
+            told_by = set(self.names[:2])
+        return frozenset(key | told_by for key in self.input.unique_keys)
 
     @property
     def identity(self) -> tuple[object, ...]:
         column = self.input.column_ids[self.column]
-        return (self.kind, column, self.size_us, self.slide_us, self.offset_us)
+        zone = (self.zone,) if self.zone else ()
+        return (self.kind, column, self.size_us, self.slide_us, self.offset_us, *zone)
 
     def definition(self, column: str) -> tuple[object, ...]:
         return ("window", *self.identity, self.names.index(column))

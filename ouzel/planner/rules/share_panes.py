@@ -45,7 +45,9 @@ def _reading(node: Node, shared: Set[int]) -> _Reading | None:
     while isinstance(node, Project) and id(node.input) not in shared:
         projections.append(node)
         node = node.input
-    if not isinstance(node, AssignWindow) or node.kind is not WindowKind.HOP:
+    if (
+        not isinstance(node, AssignWindow) or node.kind is not WindowKind.HOP or node.zone
+    ):  # such a pane has no fixed length
         return None
     names = {name: place for place, name in enumerate(node.names)}
     for project in reversed(projections):

@@ -93,11 +93,8 @@ def skip_answered_windows(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
     began = began_of(sink, record)
     if not began or found is None or not found.windows:
         return cut
-    grids = {(window.grid_us, window.offset_us) for window in found.windows}
-    slide_us, offset_us = grids.pop() if len(grids) == 1 else (1, 0)
     closed_us = max(began.values())  # by its last microsecond
-    earliest = closed_us + 1 - found.size_us + 1
-    first = earliest + (offset_us - earliest) % slide_us
+    first = found.grid.first_start(closed_us + 1)
     return replace(cut, from_us=first if cut.from_us is None else max(first, cut.from_us))
 
 
@@ -132,8 +129,8 @@ def rows_within(frame: DataFrame, sink: Sink, cut: Cut) -> DataFrame:
 
 def _bounds(found: Extent, cut: Cut) -> tuple[int | None, int | None]:
     """The least and the greatest value, in microseconds, that the time column has in the cut."""
-    first = None if cut.from_us is None else cut.from_us - found.shift_us
-    last = None if cut.to_us is None else cut.to_us - found.shift_us - found.size_us
+    first = None if cut.from_us is None else found.first_value(cut.from_us)
+    last = None if cut.to_us is None else found.last_value(cut.to_us)
     return first, last
 
 

@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     Sink,
     Union,
     Watermark,
+    WindowGrid,
     walk,
 )
 from ouzel.compiler.types import DataType, DateType, TimestampType
@@ -42,6 +43,42 @@ class Extent:
     shift_us: int = 0
     size_us: int = 1
     windows: tuple[AssignWindow, ...] = ()
+
+    @property
+    def span(self) -> tuple[object, ...]:
+        """What two extents have in common whose columns say the same."""
+        zone = self.grid if self.zone else None
+        return self.shift_us, self.size_us, bool(self.windows), zone
+
+    @property
+    def zone(self) -> str:
+        """By whose clock the windows are cut; all of them are alike then."""
+        return self.windows[0].zone if self.windows else ""
+
+    @property
+    def grid(self) -> WindowGrid:
+        """Where its windows lie; of several kinds anywhere."""
+        grids = {(each.grid_us, each.offset_us % each.grid_us, each.zone) for each in self.windows}
+        grid_us, offset_us, zone = grids.pop() if len(grids) == 1 else (1, 0, "")
+        return WindowGrid(self.size_us, grid_us, grid_us, offset_us, zone=zone)
+
+    def first_value(self, from_us: int) -> int:
+        """The column's least value of a row that begins then or later."""
+        if not self.zone:
+            return from_us - self.shift_us
+        begin = self.grid.next_start(from_us)
+        return self.grid.end_of(begin) - (self.shift_us + self.size_us) if self.shift_us else begin
+
+    def last_value(self, to_us: int) -> int:
+        """The column's greatest value of a row that ends then or before."""
+        if not self.zone:
+            return to_us - self.shift_us - self.size_us
+        end = self.grid.last_end_by(to_us)
+        if self.shift_us:
+            return end - (self.shift_us + self.size_us)
+        return (
+            self.grid.first_start(end) - 1
+        )  # where the next one begins, which is no earlier than any that ends by then
 
 
 def extent(sink: Sink) -> Extent | None:
@@ -113,10 +150,10 @@ def _(node: Union, name: str) -> Extent | None:
     branches = [_of(branch, branch.schema.names[place]) for branch in node.branches]
     if any(each is None for each in branches):
         return None
-    spans = {(each.shift_us, each.size_us, bool(each.windows)) for each in branches if each is not None}
-    windows = tuple(window for each in branches if each is not None for window in each.windows)
-    shift, size, _ = min(spans)
-    return Extent(name, shift, size, windows) if len(spans) == 1 else Extent(name)
+    found = [each for each in branches if each is not None]
+    windows = tuple(window for each in found for window in each.windows)
+    alike = len({each.span for each in found}) == 1
+    return replace(found[0], column=name, windows=windows) if alike else Extent(name)
 
 
 @_trace.register
@@ -129,8 +166,8 @@ def _(node: Join, name: str) -> Extent | None:
     if found is None or not found.windows:
         return found
     others = [_of(node.inputs[1 - side], pair[1 - side]) for pair in node.keys if pair[side] == name]
-    same = [each for each in others if each and (each.shift_us, each.size_us) == (found.shift_us, found.size_us)]
-    return replace(found, windows=(*found.windows, *same[0].windows) if same and same[0].windows else ())
+    same = [each for each in others if each and each.span == found.span]
+    return replace(found, windows=(*found.windows, *same[0].windows) if same else ())
 
 
 @_trace.register
@@ -157,5 +194,7 @@ def _keeps_window(found: Extent, value: Expression, plain: Column) -> bool:
     """Whether the column still names the window: a DATE does if all windows begin, or end, at midnight."""
     if not isinstance(value.type, DateType) or isinstance(plain.type, DateType):
         return True
+    if found.zone:  # whose midnights are not those of UTC
+        return False
     steps = {step for node in found.windows for step in (node.slide_us, node.offset_us)}
     return found.shift_us % DAY_US == 0 and all(step % DAY_US == 0 for step in steps)

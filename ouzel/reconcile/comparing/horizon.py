@@ -24,10 +24,9 @@ class Frontier:
     def __init__(self, sink: Sink, cut: Cut = Cut()) -> None:
         found = extent(sink)
         assert found is not None, "see cut.check_cut"
-        self._extent, self._cut = found, cut
+        self._cut = cut
         self._delays, self._reach_us = delays(sink), _reach_us(sink, found)
-        grids = {(window.grid_us, window.offset_us % window.grid_us) for window in found.windows}
-        self._slide_us, self._offset_us = grids.pop() if len(grids) == 1 else (1, 0)
+        self._grid = found.grid
         self._compared_us, self._all_compared = EARLIEST_US, False
         self._marks: dict[tuple[str, str], list[tuple[int, int]]] = {}
 
@@ -35,22 +34,13 @@ class Frontier:
         """The windows that have closed since what was `passed`; None if none has. Of an input that has ended all that are left."""
         first, last = self._cut.from_us, replace(self._cut, closed_only=True).at(record).to_us
         if last is not None and last != self._cut.to_us:
-            last = self._last_end(last)
+            last = self._grid.last_end_by(last)
         if self._all_compared or (last is not None and last <= self._compared_us):
             return None
         if self._compared_us > EARLIEST_US:
-            begin = self._next_begin()
+            begin = self._grid.first_start(self._compared_us)
             first = begin if first is None else max(first, begin)
         return Cut(first, last)
-
-    def _next_begin(self) -> int:
-        """Where the first window begins that ends after what has been compared."""
-        earliest = self._compared_us - self._extent.size_us + 1
-        return earliest + (self._offset_us - earliest) % self._slide_us
-
-    def _last_end(self, at_us: int) -> int:
-        """The latest end of a window that is not after the given time."""
-        return at_us - (at_us - self._offset_us - self._extent.size_us) % self._slide_us
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:
         """The record's ranges, without what lies before all rows of these windows by what earlier records show."""
@@ -78,7 +68,7 @@ class Frontier:
     def _remember(self, key: tuple[str, str], end: int, last_us: int) -> None:
         """Keep, of the marks that lie far enough back, the last one only."""
         marks = [*self._marks.get(key, []), (end, last_us)]
-        needed = self._compared_us - self._extent.size_us - (self._reach_us or 0)
+        needed = self._compared_us - self._grid.longest_us - (self._reach_us or 0)
         old = [mark for mark in marks if mark[1] < needed]
         self._marks[key] = old[-1:] + [mark for mark in marks if mark[1] >= needed]
 
@@ -124,7 +114,7 @@ def _reach_us(sink: Sink, found: Extent) -> int | None:
     if not known or any(id(scan) not in below for scan in scans_in(walk(sink))):
         return None
     inner = [node.window_grid for key, node in below.items() if node.window_grid and key not in tops]
-    return sum(grid.size_us + WINDOW_TIME_US for grid in inner)
+    return sum(grid.longest_us + WINDOW_TIME_US for grid in inner)
 
 
 def _computes_in_time(node: Node) -> bool:

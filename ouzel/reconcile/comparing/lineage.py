@@ -154,7 +154,7 @@ class Lineage:
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
         copies: in how many of them it may be, if it is single: in so many windows.
-        window_us: how long the windows of the top aggregate are; 0 without windows, and of sessions, each of which has its own length.
+        window_us: how long the windows of the top aggregate are at most; 0 without windows, and of sessions, whose lengths differ.
         window_start: that column of those carried which is the beginning of the row's window, if the query groups by it.
         emit: when the top aggregate emits its results; None without one.
         bounds: what a part of a group's rows can give, of columns that are results of the top aggregate.
@@ -372,7 +372,7 @@ def _is_time(columns: Schema, name: str) -> bool:
 
 
 def _window_us(aggregate: Aggregate) -> int:
-    return next((grid.size_us for grid in _grids(aggregate)), 0) if aggregate.window else 0
+    return next((grid.longest_us for grid in _grids(aggregate)), 0) if aggregate.window else 0
 
 
 def _copies(aggregate: Aggregate) -> int:

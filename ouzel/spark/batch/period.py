@@ -138,9 +138,9 @@ def _of_windows(grid: WindowGrid, period: Period) -> Period:
     """From the beginning of the first window that reaches into the period to the end of the last."""
     begin, end = period.from_us, period.to_us
     if begin is not None:
-        begin = min(begin, grid.start_before(begin - grid.size_us) + grid.grid_us)
+        begin = min(begin, grid.first_start(begin))
     if end is not None:
-        end = max(end, grid.start_before(end - 1) + grid.size_us)
+        end = max(end, grid.last_end(end - 1))
     return Period(begin, end)
 
 

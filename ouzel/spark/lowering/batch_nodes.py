@@ -55,22 +55,15 @@ from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, MapType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
 from ouzel.spark.lowering.asof import lower_asof
+from ouzel.spark.lowering.local_windows import lower_local_window
 from ouzel.spark.lowering.over_nodes import lower_over, lower_top
 from ouzel.spark.lowering.python_steps import lower_python
 from ouzel.spark.lowering.tables import lower_scan
-from ouzel.spark.lowering.text import call, comment, quote, select
+from ouzel.spark.lowering.text import call, comment, quote, select, spark_span
 
 ELEMENT, POSITION, STEP_END, LARGEST = "$element", "$position", "$step_end", "$largest"
 BEGINS, SESSION = "$begins", "$session"
 """Columns that exist between two steps of one statement."""
-
-UNITS = (
-    ("day", 86_400_000_000),
-    ("hour", 3_600_000_000),
-    ("minute", 60_000_000),
-    ("second", 1_000_000),
-    ("millisecond", 1_000),
-)
 
 FrameNames = Mapping[int, str]
 """The variables of a job, by `id()` of the nodes whose rows they hold."""
@@ -283,6 +276,8 @@ def _row_fields(node: Unnest) -> tuple[str, ...]:
 @BATCH.add(AssignWindow)
 def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
+    if node.zone:
+        return lower_local_window(node)
     if node.kind is WindowKind.CUMULATE:
         return _cumulate(node)
     is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
@@ -368,13 +363,6 @@ def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> Assign
                 continue
         break
     return node
-
-
-def spark_span(length_us: int) -> str:
-    """A span of time in its largest unit: "6 hours"."""
-    unit, size = next(((unit, size) for unit, size in UNITS if length_us % size == 0), ("microsecond", 1))
-    count = length_us // size
-    return f"{count} {unit}{'' if count == 1 else 's'}"
 
 
 def computes_below(node: Node, names: FrameNames) -> bool:

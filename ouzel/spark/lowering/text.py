@@ -14,6 +14,14 @@ from ouzel.compiler.functions.lowering import quote as quote
 Range = Mapping[str, tuple[int, ...]]
 """Partition id -> first offset, offset to stop before; and so on where parts between are left out."""
 
+UNITS = (
+    ("day", 86_400_000_000),
+    ("hour", 3_600_000_000),
+    ("minute", 60_000_000),
+    ("second", 1_000_000),
+    ("millisecond", 1_000),
+)
+
 
 def comment(text: str) -> str:
     """A comment of one line, whatever the text holds: what would end the line is written as in a string."""
@@ -177,3 +185,10 @@ NO_TEXT = "\uffff"
 
 CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\"}
 """Spark's own."""
+
+
+def spark_span(length_us: int) -> str:
+    """A span of time in its largest unit: "6 hours"."""
+    unit, size = next(((unit, size) for unit, size in UNITS if length_us % size == 0), ("microsecond", 1))
+    count = length_us // size
+    return f"{count} {unit}{'' if count == 1 else 's'}"

@@ -33,3 +33,12 @@ WITH minutes AS (SELECT tumble(ts, INTERVAL 1 MINUTE) + INTERVAL 59999 MILLISECO
 marked AS (SELECT *, COALESCE(ended > LAG(ended) OVER (PARTITION BY kind ORDER BY ended) + INTERVAL 1 MINUTE, true) AS begins FROM minutes),
 numbered AS (SELECT *, COUNT(*) FILTER (WHERE begins) OVER (PARTITION BY kind ORDER BY ended) AS session FROM marked)
 SELECT kind, MIN(ended) AS window_start, MAX(ended) + INTERVAL 1 MINUTE AS window_end, COUNT(*) AS times, SUM(n) AS total FROM numbered GROUP BY kind, session;
+
+-- query: session_first_and_last_value
+SELECT user_id, window_start, FIRST_VALUE(id) AS opened, LAST_VALUE(id) FILTER (WHERE flag) AS closed
+FROM TABLE(SESSION(TABLE events PARTITION BY user_id, DESCRIPTOR(ts), INTERVAL '20' SECONDS)) GROUP BY user_id, window_start, window_end;
+-- duckdb:
+WITH marked AS (SELECT *, COALESCE(ts > LAG(ts) OVER (PARTITION BY user_id ORDER BY ts) + INTERVAL 20 SECOND, true) AS begins FROM events),
+numbered AS (SELECT *, COUNT(*) FILTER (WHERE begins) OVER (PARTITION BY user_id ORDER BY ts) AS session FROM marked)
+SELECT user_id, MIN(ts) AS window_start, first(id ORDER BY ts, id) AS opened, last(id ORDER BY ts, id) FILTER (WHERE flag) AS closed
+FROM numbered GROUP BY user_id, session;

@@ -164,3 +164,41 @@ WITH counts AS (
   FROM (SELECT *, unnest(hops(ts, INTERVAL 2 MINUTE, INTERVAL 10 MINUTE)) AS window_start FROM events) GROUP BY 1, 2
 )
 SELECT user_id AS u, num, window_start AS starts FROM counts AS c WHERE num >= (SELECT MAX(num) FROM counts AS d WHERE d.window_start = c.window_start);
+
+-- query: tumble_by_the_clock
+SELECT window_start, window_end, kind, COUNT(*) AS n, SUM(quantity) AS total
+FROM TABLE(TUMBLE(TABLE events_of_a_year, DESCRIPTOR(happened), INTERVAL '1' DAY, 'Europe/Berlin')) GROUP BY window_start, window_end, kind;
+-- duckdb:
+SELECT in_utc(day, 'Europe/Berlin') AS window_start, in_utc(day + INTERVAL 1 DAY, 'Europe/Berlin') AS window_end, kind, COUNT(*) AS n, SUM(quantity) AS total
+FROM (SELECT *, date_trunc('day', clock(happened, 'Europe/Berlin')) AS day FROM events_of_a_year) GROUP BY 1, 2, 3;
+
+-- query: days_that_a_zone_skipped
+SELECT DATE(FROM_UTC_TIMESTAMP(window_start, 'Pacific/Apia')) AS day, window_time, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events_of_a_year, DESCRIPTOR(happened), INTERVAL '1' DAY, TIMEZONE => 'Pacific/Apia'))
+GROUP BY window_start, window_end, window_time;
+-- duckdb:
+SELECT CAST(day AS DATE) AS day, in_utc(day + INTERVAL 1 DAY, 'Pacific/Apia') - INTERVAL 1 MILLISECOND AS window_time, COUNT(*) AS n
+FROM (SELECT date_trunc('day', clock(happened, 'Pacific/Apia')) AS day FROM events_of_a_year) GROUP BY day;
+
+-- query: weeks_that_begin_on_monday_at_six
+SELECT TUMBLE_START(happened, INTERVAL '7' DAY, INTERVAL '102' HOUR, 'America/Sao_Paulo') AS monday, COUNT(*) AS n, MIN(id) AS lowest
+FROM events_of_a_year GROUP BY TUMBLE(happened, INTERVAL '7' DAY, INTERVAL '102' HOUR, 'America/Sao_Paulo');
+-- duckdb:
+SELECT in_utc(monday, 'America/Sao_Paulo') AS monday, COUNT(*) AS n, MIN(id) AS lowest
+FROM (SELECT id, time_bucket(INTERVAL 7 DAY, clock(happened, 'America/Sao_Paulo'), TIMESTAMP '1970-01-05 06:00:00') AS monday FROM events_of_a_year) GROUP BY 1;
+
+-- query: hop_by_the_clock
+SELECT window_start, window_end, COUNT(*) AS n, COUNT(DISTINCT kind) AS kinds
+FROM TABLE(HOP(TABLE events_of_a_year, DESCRIPTOR(happened), INTERVAL '1' DAY, INTERVAL '3' DAY, 'Asia/Beirut')) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT in_utc(day, 'Asia/Beirut') AS window_start, in_utc(day + INTERVAL 3 DAY, 'Asia/Beirut') AS window_end, COUNT(*) AS n, COUNT(DISTINCT kind) AS kinds
+FROM (SELECT *, unnest(hops(clock(happened, 'Asia/Beirut'), INTERVAL 1 DAY, INTERVAL 3 DAY)) AS day FROM events_of_a_year) GROUP BY 1, 2;
+
+-- query: days_by_the_clock_beside_each_other
+CREATE VIEW days AS SELECT window_start, window_end, kind, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events_of_a_year, DESCRIPTOR(happened), INTERVAL '1' DAY, 'Europe/Berlin')) GROUP BY window_start, window_end, kind;
+SELECT a.window_start, a.n AS bought, b.n AS viewed FROM days AS a JOIN days AS b ON a.window_start = b.window_start
+WHERE a.kind = 'buy' AND b.kind = 'view';
+-- duckdb:
+SELECT in_utc(day, 'Europe/Berlin') AS window_start, COUNT(*) FILTER (WHERE kind = 'buy') AS bought, COUNT(*) FILTER (WHERE kind = 'view') AS viewed
+FROM (SELECT *, date_trunc('day', clock(happened, 'Europe/Berlin')) AS day FROM events_of_a_year) GROUP BY day HAVING bought > 0 AND viewed > 0;

@@ -44,7 +44,7 @@ from ouzel.compiler.plan.tables import node_classes
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.session import Job
-from ouzel.spark.batch.period import Period, read_period
+from ouzel.spark.batch.period import Period, read_period, widen_period
 from ouzel.spark.batch.run import BatchRun, batch_run
 
 if TYPE_CHECKING:
@@ -164,6 +164,13 @@ def test_the_second_input_of_a_set_operation_is_not_cut_by_its_own_time(words: s
     named = words.removesuffix(" ALL")
     with pytest.raises(NotSupported, match=f"of a query with {named}: each table is cut by its own time"):
         batch_run(job(T + f"SELECT a FROM t {words} SELECT a FROM t WHERE a > 5;"), None, DAY)
+
+
+def test_days_by_the_clock_are_read_whole(job: Callable[[str], Job]) -> None:
+    days = TUMBLED.replace("INTERVAL '6' HOUR", "INTERVAL '1' DAY, 'Europe/Berlin'")
+    program = job(T + f"SELECT window_start, COUNT(*) AS n FROM {days} GROUP BY window_start, window_end;").program
+    wide = widen_period(program, DAY)
+    assert str(wide) == "from 2023-12-31 23:00:00 to just before 2024-01-02 23:00:00"
 
 
 class Neighbours(Filter):

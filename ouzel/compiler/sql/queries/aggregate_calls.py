@@ -12,7 +12,7 @@ from ouzel.compiler.expressions import Call, Case, Column, Expression, Literal
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, Constant, ValueOrder
 from ouzel.compiler.functions.aggregates import can_aggregate, resolve_aggregate
 from ouzel.compiler.functions.gathering import has_value_order
-from ouzel.compiler.plan import AddsWindow, AssignWindow, Filter, Node, walk
+from ouzel.compiler.plan import AddsWindow, Filter, Node, walk
 from ouzel.compiler.sql.expressions.advice import of_aggregate
 from ouzel.compiler.sql.expressions.binder import Binder, called_in
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -288,7 +288,7 @@ def _time_of_rows(node: Node) -> Column | None:
     """The event time of the rows; in a window the rows' own, not the window's."""
     while isinstance(node, Filter):
         node = node.input
-    if isinstance(node, AssignWindow):
+    if isinstance(node, AddsWindow):
         return Column(node.input.schema[node.column].type, node.column)
     windowed = any(isinstance(below, AddsWindow) for below in walk(node))
     name = None if windowed else node.time_column

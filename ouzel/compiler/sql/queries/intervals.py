@@ -107,10 +107,15 @@ def _windows(join: Join) -> Iterator[tuple[tuple[RowTime, RowTime], tuple[int, i
     """Pairs of equal starts or ends of windows, if those are equally long."""
     for pair in join.keys:
         one, other = _trace(join.left, pair[0]), _trace(join.right, pair[1])
-        if one and other and one[1] == other[1] and one[1] < 2 and one[0].size_us == other[0].size_us:
+        if one and other and one[1] == other[1] and one[1] < 2 and _alike(one[0], other[0]):
             times = _times(join, pair)
             assert times is not None
             yield times, (0, 0)
+
+
+def _alike(one: AssignWindow, other: AssignWindow) -> bool:
+    """Whether windows of both that begin, or end, together are equally long."""
+    return (one.size_us, one.zone) == (other.size_us, other.zone)
 
 
 def _times(join: Join, pair: tuple[str, str]) -> tuple[RowTime, RowTime] | None:
@@ -127,7 +132,7 @@ def _shift_of(node: Node, column: str) -> int | None:
     window = _trace(node, column)
     if window is not None:
         assignment, part = window
-        return (assignment.size_us - 1, -1, _MILLISECOND - 1)[part]
+        return (assignment.window_grid.longest_us - 1, -1, _MILLISECOND - 1)[part]
     node, column = _deepest(node, column)
     return 0 if node.time_column == column else None
 

@@ -218,6 +218,21 @@ class CallReader:
             )
         return row_count(self.source, node.name, place(node))
 
+    def _advise_of_distinct(self, name: str, distinct: exp.Distinct, spec: WrittenWindow) -> str:
+        """What gives the same: of a whole partition a GROUP BY, up to a row the rows that are the first of their value."""
+        value = ", ".join(self.source.text[slice(*place(each))] for each in distinct.expressions)
+        keys = ", ".join(map(str, spec.partition))
+        if not spec.order:
+            call = f"{name.upper()}(DISTINCT {value})"
+            return (
+                f"JOIN by {keys} SELECT {keys}, {call} ... GROUP BY {keys}" if keys else f"SELECT {call} in a subquery"
+            )
+        order = ", ".join(str(item.value) for item in spec.order)
+        first = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(filter(None, (keys, value)))} ORDER BY {order}) AS nth"
+        over = f"OVER ({f'PARTITION BY {keys} ' * bool(keys)}ORDER BY {order})"
+        argument = "*" if name == "count" else value
+        return f"select {first} in a subquery, and above it {name.upper()}({argument}) FILTER (WHERE nth = 1) {over}"
+
     def _aggregate(
         self,
         binder: Binder,
@@ -236,7 +251,7 @@ class CallReader:
         if values and isinstance(values[0], exp.Distinct):
             raise self.source.error(
                 f"{name.upper()}(DISTINCT ...) OVER is not supported", place(called),
-                "aggregate a subquery that has DISTINCT rows", NotSupported,
+                self._advise_of_distinct(name, values[0], spec), NotSupported,
             )  # fmt: skip
         call = AggregateBinder(binder, called)
         if not call.function.call.over:

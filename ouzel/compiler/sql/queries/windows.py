@@ -9,6 +9,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression, Literal, columns
+from ouzel.compiler.functions.zones import NAME_ZONE, is_zone
 from ouzel.compiler.plan import AssignSession, AssignWindow, Node, Project, WindowKind
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import UNIT_US, microseconds, span_us
@@ -19,12 +20,12 @@ from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import IntervalType, TimestampType
 from ouzel.compiler.written import NodeLocation
-from ouzel.errors import QueryError
+from ouzel.errors import NotSupported, QueryError
 
 _NAMED = {
-    "TUMBLE": ("data", "timecol", "size", "offset"),
-    "HOP": ("data", "timecol", "slide", "size", "offset"),
-    "CUMULATE": ("data", "timecol", "step", "size", "offset"),
+    "TUMBLE": ("data", "timecol", "size", "offset", "timezone"),
+    "HOP": ("data", "timecol", "slide", "size", "offset", "timezone"),
+    "CUMULATE": ("data", "timecol", "step", "size", "offset", "timezone"),
     "SESSION": ("data", "timecol", "gap"),
 }
 _SHAPES = {
@@ -52,6 +53,7 @@ class WindowCall:
     slide: exp.Expr | None
     offset: exp.Expr | None
     keys: tuple[exp.Expr, ...] = ()
+    zone: exp.Expr | None = None
 
 
 def is_window(node: exp.Expr | None) -> bool:
@@ -73,11 +75,17 @@ def read_window(source: QueryText, node: exp.Expr, data: bool) -> WindowCall:
         if isinstance(argument, exp.Kwarg):
             name, argument = argument.this.name.lower(), argument.expression
         else:
-            name = names[position] if position < len(names) else ""
+            name = _name_at(position, names, argument)
+        if kind == "SESSION" and "gap" in given and argument.is_string:
+            raise source.error(
+                "SESSION takes no time zone: a gap is as long in all of them",
+                place(argument),
+                f"leave '{argument.name}' out",
+            )
         if name not in names or name in given:
             raise source.error(f"{kind} does not take this argument", place(argument), f"write {_shape(kind, data)}")
         given[name] = argument
-    missing = [name for name in names if name not in given and name != "offset"]
+    missing = [name for name in names if name not in given and name not in ("offset", "timezone")]
     if missing:
         raise source.error(f"{kind} lacks its {missing[0]}", place(node), f"write {_shape(kind, data)}")
     return WindowCall(
@@ -89,7 +97,14 @@ def read_window(source: QueryText, node: exp.Expr, data: bool) -> WindowCall:
         given.get("slide") or given.get("step"),
         given.get("offset"),
         tuple(partition.expressions) if partition is not None else (),
+        given.get("timezone"),
     )
+
+
+def _name_at(position: int, names: Sequence[str], argument: exp.Expr) -> str:
+    """What an argument without a name is: a text behind the lengths is the time zone, whether or not an offset stands before it."""
+    name = names[position] if position < len(names) else ""
+    return "timezone" if name == "offset" and argument.is_string else name
 
 
 def _is_partition(node: exp.Expr) -> bool:
@@ -113,6 +128,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         raise binder.source.error("a window has a positive length", place(call.node), "write INTERVAL '1' MINUTE")
     if size % slide:
         raise _uneven(binder.source, call, size, slide)
+    zone = _zone(binder.source, call, size, slide) if call.zone else ""
     grid = size if call.kind is WindowKind.CUMULATE else slide
     offset = _span_us(binder, call.offset) % grid if call.offset else 0
     taken = list(relation.node.schema.names)
@@ -125,6 +141,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         slide,
         offset,
         (names[0], names[1], names[2]),
+        zone,
         call=binder.source.locate(place(call.node)),
         written=NodeLocation(place(call.node)[0]),
     )
@@ -205,6 +222,40 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
     else:
         problem = f"a window's length is an INTERVAL, this is {bound.type}"
     raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
+
+
+def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
+    """The time zone by whose clock windows are cut; empty for UTC, whose days are all alike.
+
+    Raises:
+        QueryError: it is none, or the windows cannot be cut by its clock.
+    """
+    node, kind = call.zone, call.kind.value
+    assert node is not None
+    if not node.is_string:
+        raise source.error(
+            "a window's time zone is a text in the query", place(node), "write a name such as 'Europe/Berlin'"
+        )
+    zone: str = node.name
+    if not is_zone(zone):
+        raise source.error(f"there is no time zone '{zone}'", place(node), NAME_ZONE)
+    if zone == "UTC":
+        return ""
+    if call.kind is WindowKind.CUMULATE:
+        raise source.error(
+            "CUMULATE with a time zone is not supported: where clocks change, a step comes twice or not at all",
+            place(node),
+            f"write TUMBLE with '{zone}' and EMIT CHANGES: the window so far, at each row",
+            NotSupported,
+        )
+    if slide % UNIT_US["DAY"]:
+        short = _interval(slide)
+        raise source.error(
+            f"{kind} by the clock of '{zone}' has windows of whole days, and {short} is none",
+            place(node),
+            f"leave '{zone}' out, which cuts hours of UTC, or write INTERVAL '1' DAY",
+        )
+    return zone
 
 
 def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> QueryError:

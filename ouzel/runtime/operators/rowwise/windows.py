@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.functions.formats import BEYOND
+from ouzel.compiler.functions.local_days import LATEST_US, LocalDays
 from ouzel.compiler.plan import WEIGHT, AssignSession, AssignWindow, WindowKind
 from ouzel.compiler.types import TIMESTAMP, DataType
 from ouzel.runtime.operators.base import Operator
@@ -22,6 +24,32 @@ def describe_missing_time(node: AssignWindow | AssignSession) -> tuple[str, str]
     return f"{reason} of {node.call}", f"{node.call.shown}\n{advice}"
 
 
+class LocalWindows:
+    """Windows of days by the clock of a zone. When they begin is remembered of the last batch, for the next one lies near it."""
+
+    def __init__(self, days: LocalDays, most: int) -> None:
+        self._days, self._most = days, most
+        self._begins: Ints = np.empty(0, np.int64)
+
+    def assign(self, times: Ints) -> tuple[Ints, Ints]:
+        """The starts and the ends of the `most` windows of each time, the latest first."""
+        begins = self._begins if self._remembers(times) else self._compute(times)
+        latest = np.searchsorted(begins, times, side="right") - 1
+        first = (latest[:, None] - np.arange(self._most)).ravel()
+        return begins[first], begins[first + self._most]
+
+    def _remembers(self, times: Ints) -> bool:
+        begins, most = self._begins, self._most
+        return bool(len(begins) and times.min() >= begins[most - 1] and times.max() < begins[-most])
+
+    def _compute(self, times: Ints) -> Ints:
+        spans = self._days.spans_near(times, self._most)
+        begins = self._days.begins(spans)
+        if spans[-1] - spans[0] == len(spans) - 1:  # all spans in between
+            self._begins = begins
+        return begins
+
+
 class WindowAssignment(Operator):
     """Appends the window's start, end and time; HOP and CUMULATE repeat a row for each window, HOP the latest first."""
 
@@ -30,6 +58,9 @@ class WindowAssignment(Operator):
         self._node = node
         self._kind = node.input.schema[node.column].type
         self._most = -(-node.size_us // node.slide_us)
+        self._local = (
+            LocalWindows(LocalDays(node.zone, node.slide_us, node.offset_us), self._most) if node.zone else None
+        )
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows with their windows; a row whose time is NULL is refused."""
@@ -43,6 +74,8 @@ class WindowAssignment(Operator):
             return None
         times = numbers(column) * us_of(self._kind)
         node = self._node
+        if self._local is not None:
+            return self._by_the_clock(self._local, frame, times)
         starts = times - (times - node.offset_us) % node.grid_us
         if node.kind is WindowKind.CUMULATE:
             frame, starts, ends = self._cumulate(frame, times, starts)
@@ -50,6 +83,18 @@ class WindowAssignment(Operator):
         if self._most > 1 or node.slide_us != node.size_us:
             frame, starts = self._repeat(frame, times, starts)
         return with_window(frame, node.names, self._kind, starts, starts + node.size_us)
+
+    def _by_the_clock(self, local: LocalWindows, frame: pl.DataFrame, times: Ints) -> pl.DataFrame | None:
+        known = (times >= -LATEST_US) & (times <= LATEST_US)
+        if not known.all():
+            refuse_rows(self, frame, ~known, f"its time {self._node.column} is {BEYOND}", "")
+            frame, times = frame.filter(known), times[known]
+        if not frame.height:
+            return None
+        starts, ends = local.assign(times)
+        if self._most > 1:
+            frame = take_rows(frame, np.repeat(np.arange(len(times)), self._most))
+        return with_window(frame, self._node.names, self._kind, starts, ends)
 
     def _repeat(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints]:
         node = self._node
