@@ -83,7 +83,7 @@ def _text_of(argument: str) -> str:
         return argument
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     """Several texts as one. Each begins on the line behind that of the one before it, so that an error names the line that is meant."""
     ends = (";\n" if "--" not in text.rpartition("\n")[2] else "\n;\n" for text in texts[:-1])
     return "".join(text + end for text, end in zip(texts, [*ends, ""], strict=True))
@@ -100,7 +100,7 @@ def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
         problem = "there is no query" if file is None else f"{file} is a query too"
         raise typer.BadParameter(f'{problem}; write FILE.sql, -e "SELECT ..." or -', param_hint="FILE.sql or -e")
     if texts:
-        return QuerySource(text=_joined(list(map(_text_of, texts))))
+        return QuerySource(text=_join_texts(list(map(_text_of, texts))))
     if file != STDIN:
         return QuerySource(file)
     try:

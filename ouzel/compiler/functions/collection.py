@@ -19,7 +19,7 @@ from ouzel.compiler.functions.lowering import (
     with_errors,
 )
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, TypeRule
-from ouzel.compiler.functions.signatures import alike, has_order, is_orderable, meeting_type, overloads
+from ouzel.compiler.functions.signatures import alike, is_orderable, is_sortable, meeting_type, overloads
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -193,11 +193,11 @@ def _extreme(largest: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]
 
 
 def _extreme_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
-    return Signature((array,), array.element) if not rest and has_order(array.element) else None
+    return Signature((array,), array.element) if not rest and is_sortable(array.element) else None
 
 
 def _sort_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
-    return Signature((array,), array) if not rest and has_order(array.element) else None
+    return Signature((array,), array) if not rest and is_sortable(array.element) else None
 
 
 def _join(array: pl.Expr, separator: pl.Expr, missing: pl.Expr | None = None) -> pl.Expr:

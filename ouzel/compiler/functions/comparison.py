@@ -22,14 +22,14 @@ from ouzel.compiler.functions.lowering import (
     with_errors,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
-from ouzel.compiler.functions.signatures import alike, has_order, is_comparable, is_orderable
-from ouzel.compiler.functions.value_order import choose_end, compare, is_composite
+from ouzel.compiler.functions.signatures import alike, is_comparable, is_orderable, is_sortable
+from ouzel.compiler.functions.value_order import choose_end, compare_values, is_composite
 from ouzel.compiler.types import BOOLEAN, ArrayType, IntegerType, RowType, VarcharType, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ORDERED, _EQUAL = alike(2, 2, BOOLEAN, has_order), alike(2, 2, BOOLEAN, is_comparable)
+_ORDERED, _EQUAL = alike(2, 2, BOOLEAN, is_sortable), alike(2, 2, BOOLEAN, is_comparable)
 
 
 def _equality(negated: bool) -> KernelLowering:
@@ -52,7 +52,7 @@ def _order(comparison: Build) -> KernelLowering:
 
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         values = [argument.value for argument in arguments]
-        return with_errors(compare(values, signature.parameters[0], comparison), arguments)
+        return with_errors(compare_values(values, signature.parameters[0], comparison), arguments)
 
     return lower
 
@@ -141,7 +141,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Equal, where NULL equals NULL; never NULL.", "a IS NOT DISTINCT FROM b", null_in_null_out=False,
     ),
     Function(
-        "between", alike(3, 3, BOOLEAN, has_order), _between, _spark_between,
+        "between", alike(3, 3, BOOLEAN, is_sortable), _between, _spark_between,
         "low <= value AND value <= high.", "value BETWEEN low AND high", null_in_null_out=False,
     ),
     Function(
@@ -150,12 +150,12 @@ FUNCTIONS: tuple[Function, ...] = (
         null_in_null_out=False,
     ),
     Function(
-        "greatest", alike(2, 255, None, has_order), _extreme(lambda a, b: a > b, True), spark_call("greatest"),
+        "greatest", alike(2, 255, None, is_sortable), _extreme(lambda a, b: a > b, True), spark_call("greatest"),
         "The greatest argument; NULLs are passed over, NaN is the greatest number.", "GREATEST(a, b, ...)",
         null_in_null_out=False,
     ),
     Function(
-        "least", alike(2, 255, None, has_order), _extreme(lambda a, b: a < b, False), spark_call("least"),
+        "least", alike(2, 255, None, is_sortable), _extreme(lambda a, b: a < b, False), spark_call("least"),
         "The least argument; NULLs are passed over.", "LEAST(a, b, ...)", null_in_null_out=False,
     ),
 )  # fmt: skip

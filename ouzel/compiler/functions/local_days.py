@@ -18,7 +18,7 @@ from ouzel.compiler.functions.zones import read_elsewhere
 if TYPE_CHECKING:
     import polars as pl
 
-Ints = npt.NDArray[np.int64]
+Int64s = npt.NDArray[np.int64]
 
 DAY_US = 86_400_000_000
 LATEST_US = YEARS_S * 1_000_000
@@ -45,14 +45,14 @@ class LocalDays:
     size_us: int
     offset_us: int = 0
 
-    def begins(self, spans: Ints) -> Ints:
+    def begins(self, spans: Int64s) -> Int64s:
         """When the spans of these numbers begin, in microseconds of UTC."""
         import polars as pl
 
         local = pl.Series("t", spans * self.size_us + self.offset_us).cast(pl.Datetime("us")).to_frame()
         return local.select(_in_utc(self.zone)).to_series().to_physical().to_numpy()
 
-    def spans_near(self, times: Ints, more: int = 0) -> Ints:
+    def spans_near(self, times: Int64s, more: int = 0) -> Int64s:
         """The numbers of the spans that the times lie in, of the next ones, and of `more` before and after; in order.
 
         `times` are in microseconds of UTC, and no further from 1970 than LATEST_US.

@@ -224,10 +224,10 @@ def similar_regex(pattern: str, escape: str = "\\") -> str:
             part, position = _similar_class(pattern, position + 1, escape)
         elif found:
             if repeated:
-                raise _malformed(pattern, f"{found[0]} follows another repetition")
+                raise _bad_pattern(pattern, f"{found[0]} follows another repetition")
             part, position = found[0], found.end()
         elif letter in "{}]":
-            raise _malformed(pattern, f"{letter} stands alone")
+            raise _bad_pattern(pattern, f"{letter} stands alone")
         else:
             part, position = _WILD.get(letter) or _literal_of(pattern, position), position + 1
         repeated = found is not None and letter != escape
@@ -236,11 +236,11 @@ def similar_regex(pattern: str, escape: str = "\\") -> str:
     try:
         re.compile(translated)
     except re.error as error:
-        raise _malformed(pattern, error.msg) from error
+        raise _bad_pattern(pattern, error.msg) from error
     return rf"\A(?:{translated})\z"
 
 
-def _malformed(pattern: str, problem: str) -> QueryError:
+def _bad_pattern(pattern: str, problem: str) -> QueryError:
     return QueryError(
         f"the pattern '{pattern}' of SIMILAR TO is malformed: {problem}",
         instead="write % _ | * + ? {2,3} ( ) [a-z], and the escape \\ before what means itself",
@@ -251,7 +251,7 @@ def _literal_of(pattern: str, position: int) -> str:
     """The letter at `position`, which means itself."""
     letter = pattern[position : position + 1]
     if not letter:
-        raise _malformed(pattern, "it ends in an escape")
+        raise _bad_pattern(pattern, "it ends in an escape")
     return "\\" + letter if letter in _SPECIAL else letter
 
 
@@ -262,11 +262,11 @@ def _similar_class(pattern: str, position: int, escape: str) -> tuple[str, int]:
     while not pattern.startswith("]", position) or len(parts) == 1:
         letter = pattern[position : position + 1]
         if letter in ("]", ""):
-            raise _malformed(pattern, "a class is open or empty")
+            raise _bad_pattern(pattern, "a class is open or empty")
         if letter == "[" or letter == "^":
             reason = "a class with a name" if letter == "[" else "a class that leaves letters out of others"
             raise NotSupported(
-                f"the pattern '{pattern}' of SIMILAR TO uses {reason}",
+                f"the pattern '{pattern}' of SIMILAR TO uses {reason}, which is not supported",
                 instead=f"list the letters: [a-zA-Z0-9]; or write {escape}{letter} for the sign itself",
             )
         is_range = letter == "-" and len(parts) > 1 and parts[-2] != "-" and not pattern.startswith("]", position + 1)

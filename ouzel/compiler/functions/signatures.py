@@ -87,7 +87,7 @@ def is_orderable(kind: DataType) -> bool:
     return not isinstance(kind, ArrayType | MapType | RowType | NullType)
 
 
-def has_order(kind: DataType) -> bool:
+def is_sortable(kind: DataType) -> bool:
     """Whether `<` is defined: a simple type, or an ARRAY or ROW of nothing else."""
     return all(isinstance(part, ArrayType | RowType) or is_orderable(part) for part in walk_type(kind))
 

@@ -20,7 +20,7 @@ def is_composite(kind: DataType) -> bool:
     return isinstance(kind, ArrayType | RowType)
 
 
-def compare(values: Sequence[pl.Expr], kind: DataType, comparison: Build) -> pl.Expr:
+def compare_values(values: Sequence[pl.Expr], kind: DataType, comparison: Build) -> pl.Expr:
     """A BOOLEAN that `comparison` makes of values of one type."""
     if not is_composite(kind):
         return comparison(*values)

@@ -32,7 +32,7 @@ def lower_local_window(node: AssignWindow) -> list[str]:
     return [
         comment(f"{mark}; a row without {node.column} is in none"),
         f".withColumn({quote(SPAN)}, {_clock_span(node, time)})",
-        f".withColumn({quote(SPAN)}, {_corrected(node, time)})",
+        f".withColumn({quote(SPAN)}, {_correct(node, time)})",
         *([backs] if is_hop else []),
         select(
             [
@@ -53,7 +53,7 @@ def _clock_span(node: AssignWindow, time: str) -> str:
     return f"F.window({', '.join(arguments)}).start"
 
 
-def _corrected(node: AssignWindow, time: str) -> str:
+def _correct(node: AssignWindow, time: str) -> str:
     span, step = f"F.col({quote(SPAN)})", _days(node.slide_us)
     after, before = f"{span} + {step}", f"{span} - {step}"
     return f"F.when({time} >= {_in_utc(node, after)}, {after}).when({time} < {_in_utc(node, span)}, {before}).otherwise({span})"

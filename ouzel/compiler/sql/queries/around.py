@@ -14,18 +14,18 @@ from sqlglot import exp
 
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
-from ouzel.compiler.sql.queries.correlation import Queries, binds, conjuncts_of, select_of, split_correlation
+from ouzel.compiler.sql.queries.correlation import Queries, can_bind, conjuncts_of, select_of, split_correlation
 from ouzel.compiler.sql.queries.group_keys import is_grouped
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.errors import NotSupported, QueryError
 
-Pair = tuple[exp.Expr, exp.Expr]
+_RowPair = tuple[exp.Expr, exp.Expr]
 
 
 @dataclass(frozen=True)
-class Apart:
+class SetApart:
     """A subquery that speaks of no query around it: it gives `keys` behind what it selects, which are equal to these `columns`."""
 
     tree: exp.Expr
@@ -33,12 +33,14 @@ class Apart:
     columns: tuple[exp.Expr, ...]
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> _RowPair:
         """Both as ROWs: that of the subquery, and that of the query around it."""
         return _row(self.keys), _row(self.columns)
 
 
-def split(queries: Queries, tree: exp.Select, outer: Relation) -> tuple[exp.Select, list[exp.Expr], list[Pair]]:
+def split_subquery(
+    queries: Queries, tree: exp.Select, outer: Relation
+) -> tuple[exp.Select, list[exp.Expr], list[_RowPair]]:
     """A subquery that is a value, the conjuncts of its WHERE that are its own, and what it compares with the query around it.
 
     Raises:
@@ -52,7 +54,7 @@ def split(queries: Queries, tree: exp.Select, outer: Relation) -> tuple[exp.Sele
     return apart.tree, conjuncts_of(where.this) if where else [], [apart.pair]
 
 
-def set_apart(queries: Queries, query: exp.Expr, outer: Relation, selects: bool = True) -> Apart | None:
+def set_apart(queries: Queries, query: exp.Expr, outer: Relation, selects: bool = True) -> SetApart | None:
     """The subquery with a table of what it speaks of, if it speaks of the query around it elsewhere than in its own WHERE.
 
     Args:
@@ -79,10 +81,14 @@ def set_apart(queries: Queries, query: exp.Expr, outer: Relation, selects: bool 
     outputs = [OutputColumn(f"$c{number}", binder.bind(column)) for number, column in enumerate(kept)]
     name = f"$around{len(queries.ctes)}"
     values = distinct_rows(project(outer, outputs), queries.emission, None)
-    queries.ctes.append((name, values.aliased(name)))
+    queries.ctes.append((name, values.with_alias(name)))
     adding = _Adding(speech, name, {text: f"$c{number}" for number, text in enumerate(columns)})
-    keys = adding.to(copy) if selects else adding.into(copy)
-    return Apart(copy, tuple(keys), tuple(kept))
+    if selects:
+        keys = adding.to(copy)
+    else:
+        assert isinstance(copy, exp.Select)
+        keys = adding.into(copy)
+    return SetApart(copy, tuple(keys), tuple(kept))
 
 
 class _Speech:
@@ -96,9 +102,11 @@ class _Speech:
         """The columns of the query around it, in a part of it."""
         for column in list(part.find_all(exp.Column)):
             named = len(column.parts) > 1
-            if (named and column.parts[0].name.casefold() in self._own) or not binds(self.queries, column, self._outer):
+            if (named and column.parts[0].name.casefold() in self._own) or not can_bind(
+                self.queries, column, self._outer
+            ):
                 continue
-            if not any(self._knows(select, column, named) for select in self._selects_around(column)):
+            if not any(self._has_column(select, column, named) for select in self._selects_around(column)):
                 yield column
 
     def _selects_around(self, column: exp.Column) -> Iterator[exp.Select]:
@@ -108,12 +116,12 @@ class _Speech:
                 yield node
             node = node.parent if node is not self._whole else None
 
-    def _knows(self, select: exp.Select, column: exp.Column, named: bool) -> bool:
+    def _has_column(self, select: exp.Select, column: exp.Column, named: bool) -> bool:
         """Whether a query inside has that column. Where its tables speak of the query around, what has a table's name is not its own."""
         queries = self.queries
         ctes, aggregates = len(queries.ctes), queries.emission.aggregates
         try:
-            return binds(queries, column, queries.relation_of_from(select.copy()))
+            return can_bind(queries, column, queries.relation_of_from(select.copy()))
         except QueryError:
             return not named
         finally:
@@ -137,13 +145,13 @@ class _Adding:
             self.to(tree.this)
             return self.to(tree.expression)
         if not isinstance(tree, exp.Select):
-            raise self._refused(tree, "in VALUES")
+            raise self._refusal(tree, "in VALUES")
         keys = self.into(tree)
         self._refuse_first_rows(tree)
         if is_grouped(tree, self.speech.queries.source.functions) or tree.find(exp.Window):
-            raise self._refused(tree, "in a query that aggregates")
+            raise self._refusal(tree, "in a query that aggregates")
         if any(map(star_of, tree.expressions)):
-            raise self._refused(tree, "where * is selected")
+            raise self._refusal(tree, "where * is selected")
         named = [exp.alias_(key.copy(), name, quoted=True) for key, name in zip(keys, self.names.values(), strict=True)]
         tree.set("expressions", [*tree.expressions, *named])
         return keys
@@ -155,7 +163,7 @@ class _Adding:
             if isinstance(
                 column.find_ancestor(exp.Join, exp.Select), exp.Join
             ):  # before the keys, which are the last table
-                raise self._refused(column, "in a JOIN")
+                raise self._refusal(column, "in a JOIN")
             column.replace(_column(table, self.names[column.sql()], column))
         return [_column(table, name, tree) for name in self.names.values()]
 
@@ -167,10 +175,10 @@ class _Adding:
             table for table in tables if isinstance(table, exp.Subquery) and any(True for _ in self.speech.of(table))
         ]
         if len(speaking) > 1:
-            raise self._refused(speaking[1], "in two subqueries of one FROM")
+            raise self._refusal(speaking[1], "in two subqueries of one FROM")
         if speaking:
             if any(join.side or join.kind in ("SEMI", "ANTI") for join in joins):  # which may leave the keys NULL
-                raise self._refused(speaking[0], "in a FROM with an outer join")
+                raise self._refusal(speaking[0], "in a FROM with an outer join")
             self.to(speaking[0].this)
             return str(speaking[0].alias)
         keys = exp.Table(this=exp.to_identifier(self.table, quoted=True))
@@ -182,9 +190,9 @@ class _Adding:
 
     def _refuse_first_rows(self, tree: exp.Expr) -> None:
         if any(map(tree.args.get, ("limit", "offset"))):
-            raise self._refused(tree, "under a LIMIT")
+            raise self._refusal(tree, "under a LIMIT")
 
-    def _refused(self, tree: exp.Expr, where: str) -> NotSupported:
+    def _refusal(self, tree: exp.Expr, where: str) -> NotSupported:
         names = ", ".join(dict.fromkeys(text.split(".")[0] for text in self.names))
         problem = f"a subquery that speaks of {names} further out {where} is not supported"
         advice = "join the tables in one subquery, and compare in its WHERE"

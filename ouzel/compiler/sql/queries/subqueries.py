@@ -18,7 +18,7 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
-from ouzel.compiler.sql.queries.around import Apart, set_apart, split
+from ouzel.compiler.sql.queries.around import SetApart, set_apart, split_subquery
 from ouzel.compiler.sql.queries.correlation import (
     Correlated,
     Queries,
@@ -258,7 +258,7 @@ def _find_match(
     compared: Sequence[tuple[exp.Expr, exp.Expr]],
 ) -> tuple[Expression, Relation]:
     """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
-    tree, local, pairs = split(queries, tree, relation)
+    tree, local, pairs = split_subquery(queries, tree, relation)
     pairs += compared
     if pairs and is_grouped(tree, queries.source.functions):
         problem = "a subquery that aggregates is not supported here"
@@ -293,7 +293,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
         return right.column(right.columns[0]), replace(both, columns=relation.columns)
-    tree, local, pairs = split(queries, tree, relation)
+    tree, local, pairs = split_subquery(queries, tree, relation)
     if not pairs:
         raise alone
     if not is_grouped(tree, queries.source.functions) or has_keys(tree):
@@ -417,12 +417,12 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
         raise alone
     for part in local:
         inner = replace(inner, node=Filter(inner.node, part, written=NodeLocation(place(where)[0])))
-    own = Binder(queries.source, inner)
-    values = tuple(own.bind(strip_alias(each)) for each in tree.expressions[:items])
+    within = Binder(queries.source, inner)
+    values = tuple(within.bind(strip_alias(each)) for each in tree.expressions[:items])
     return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
 
 
-def _by_values(queries: Queries, query: exp.Expr, own: Apart, outer: Relation, items: int) -> _Inner:
+def _by_values(queries: Queries, query: exp.Expr, own: SetApart, outer: Relation, items: int) -> _Inner:
     """The rows of a subquery that reads the values of the query around it, and is joined by them."""
     bound = queries.bind(own.tree)
     selected = len(bound.columns) - len(own.keys)

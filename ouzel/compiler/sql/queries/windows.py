@@ -40,9 +40,18 @@ _OUTPUT = ("window_start", "window_end", "window_time")
 
 @dataclass(frozen=True)
 class WindowCall:
-    """The arguments of one window; `data` is None in GROUP BY.
+    """The arguments of one window, as they are written.
 
-    CUMULATE's step is its slide, SESSION's gap its size, `keys` its PARTITION BY.
+    Attributes:
+        node: the call.
+        kind: of the windows.
+        data: the table; None in GROUP BY.
+        time: the column of times.
+        size: an INTERVAL; SESSION's gap.
+        slide: an INTERVAL, of HOP; CUMULATE's step.
+        offset: an INTERVAL.
+        keys: SESSION's PARTITION BY.
+        zone: a text, the time zone whose days are meant.
     """
 
     node: exp.Expr

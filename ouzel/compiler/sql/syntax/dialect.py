@@ -126,7 +126,7 @@ class QueryParser(Parser):
         self._match_r_paren()
         return self._parse_window(_call(called, arguments, (name.start, last.end)))
 
-    def _parse_separated(self, name: Token, *words: str) -> _Read:
+    def _read_separated(self, name: Token, *words: str) -> _Read:
         """Arguments between commas or these words: `SUBSTRING(text FROM 2 FOR 3)`."""
         arguments = [self._parse_lambda(alias=True)]
         while self._match(TokenType.COMMA) or self._match_texts(words):
@@ -143,13 +143,13 @@ class QueryParser(Parser):
     def _with_unit(self, name: Token) -> _Read:
         """`EXTRACT(DAY FROM time)` and `TIMESTAMPDIFF(DAY, first, second)`: the unit is a text."""
         if not is_bare(self._curr):
-            return self._parse_separated(name, "FROM")
+            return self._read_separated(name, "FROM")
         unit = self._word_as_text()
         if not (self._match(TokenType.FROM) or self._match(TokenType.COMMA)):
             return name.text, [unit]
         return name.text, [unit, *self._parse_function_args(alias=True)]
 
-    def _parse_rounded(self, name: Token) -> _Read:
+    def _read_rounded(self, name: Token) -> _Read:
         """`FLOOR(time TO DAY)`, beside `FLOOR(number)`."""
         arguments = self._parse_function_args(alias=True)
         if not self._match_text_seq("TO"):
@@ -264,7 +264,7 @@ class QueryParser(Parser):
 
     # Tables
 
-    def _parse_windowed(self, name: Token) -> _Read:
+    def _read_windowed(self, name: Token) -> _Read:
         """The arguments of TUMBLE and its like: `SESSION(t PARTITION BY a, b, DESCRIPTOR(ts), gap)` has one more, `partition by(a, b)`."""
         arguments = self._parse_function_args(alias=True)
         while self._match(TokenType.PARTITION_BY):
@@ -403,12 +403,12 @@ def _text(token: Token, sign: str = "") -> exp.Expr:
 _SPECIAL: dict[str, Callable[[QueryParser, Token], _Read]] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), QueryParser._cast),
     **dict.fromkeys(("EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"), QueryParser._with_unit),
-    **dict.fromkeys(("CEIL", "CEILING", "FLOOR"), QueryParser._parse_rounded),
-    **dict.fromkeys(("SUBSTRING", "SUBSTR"), lambda parser, name: parser._parse_separated(name, "FROM", "FOR")),
-    "OVERLAY": lambda parser, name: parser._parse_separated(name, "PLACING", "FROM", "FOR"),
+    **dict.fromkeys(("CEIL", "CEILING", "FLOOR"), QueryParser._read_rounded),
+    **dict.fromkeys(("SUBSTRING", "SUBSTR"), lambda parser, name: parser._read_separated(name, "FROM", "FOR")),
+    "OVERLAY": lambda parser, name: parser._read_separated(name, "PLACING", "FROM", "FOR"),
     "POSITION": QueryParser._position,
     "TRIM": QueryParser._trim,
     **dict.fromkeys(_USUAL, QueryParser._json),
-    **dict.fromkeys(_WINDOWS, QueryParser._parse_windowed),
+    **dict.fromkeys(_WINDOWS, QueryParser._read_windowed),
 }
 """Calls with words between their arguments."""

@@ -80,7 +80,7 @@ def _check(source: QueryText, element: Tokens) -> None:
     first, rest = element[0], element[1:]
     is_call = any(token.token_type is TokenType.L_PAREN for token in rest[: 2 if is_word(first, "FOREIGN") else 1])
     if is_word(first, *_OF_TABLES) and is_call:
-        raise _refused(source, first, _OF_TABLES)
+        raise _refusal(source, first, _OF_TABLES)
     if not rest and first.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
         raise source.error(f"the column {first.text} has no type", span_of([first]), f"write {first.text} STRING")
     if not rest:
@@ -91,9 +91,9 @@ def _check(source: QueryText, element: Tokens) -> None:
     behind_type = [] if is_word(rest[0], "AS") or is_word(first, "WATERMARK") else rest[1:]
     found = next((token for token in behind_type if is_word(token, *_OF_COLUMNS)), None)
     if found is not None:
-        raise _refused(source, found, _OF_COLUMNS)
+        raise _refusal(source, found, _OF_COLUMNS)
 
 
-def _refused(source: QueryText, word: Token, instead: dict[str, str]) -> QueryError:
+def _refusal(source: QueryText, word: Token, instead: dict[str, str]) -> QueryError:
     problem = f"{word.text.upper()} in a CREATE TABLE is not supported"
     return source.error(problem, span_of([word]), instead[word.text.upper()], NotSupported)

@@ -33,12 +33,12 @@ class LocalWindows:
 
     def assign(self, times: Ints) -> tuple[Ints, Ints]:
         """The starts and the ends of the `most` windows of each time, the latest first."""
-        begins = self._begins if self._remembers(times) else self._compute(times)
+        begins = self._begins if self._has_begins_of(times) else self._compute(times)
         latest = np.searchsorted(begins, times, side="right") - 1
         first = (latest[:, None] - np.arange(self._most)).ravel()
         return begins[first], begins[first + self._most]
 
-    def _remembers(self, times: Ints) -> bool:
+    def _has_begins_of(self, times: Ints) -> bool:
         begins, most = self._begins, self._most
         return bool(len(begins) and times.min() >= begins[most - 1] and times.max() < begins[-most])
 
