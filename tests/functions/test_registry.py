@@ -18,6 +18,7 @@ from ouzel.compiler.types import (
     VARCHAR,
     ArrayType,
     DecimalType,
+    MapType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 
@@ -119,8 +120,9 @@ def test_what_is_missing_is_refused_when_the_query_is_compiled(
     assert str(error.value).startswith(message)
 
 
-def test_arrays_can_be_equal_but_not_less() -> None:
-    array = Column(ArrayType(INT), "x")
-    assert resolve_call("eq", [array, array]).type == BOOLEAN
+def test_arrays_have_an_order_but_not_those_of_maps() -> None:
+    array, maps = Column(ArrayType(INT), "x"), Column(ArrayType(MapType(INT, INT)), "m")
+    for name in ("eq", "lt"):
+        assert resolve_call(name, [array, array]).type == BOOLEAN
     with pytest.raises(QueryError, match="< does not take"):
-        resolve_call("lt", [array, array])
+        resolve_call("lt", [maps, maps])
