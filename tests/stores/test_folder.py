@@ -129,12 +129,12 @@ def test_a_version_stays_whatever_becomes_of_the_store(tmp_path: Path, monkeypat
     store.put(DAYS, COLUMNS, days, frames[1])
     found = version.get_many(["EWR", "JFK", None, "LGA"])
     assert {key: store.monoid.present(total) for key, total in found.items()} == before
-    checked, again = FolderStore._checked, iter(list[Callable[[], Any]]())
+    check, again = FolderStore._check_file, iter(list[Callable[[], Any]]())
 
     def meanwhile(self: FolderStore, file: Any) -> Path:
         for change in again:
             change()
-        return checked(self, file)
+        return check(self, file)
 
     for look in (read, lambda store: [store.sums(batch) for batch in days]):
         store.put(DAYS, COLUMNS, days, frames[0])
@@ -142,7 +142,7 @@ def test_a_version_stays_whatever_becomes_of_the_store(tmp_path: Path, monkeypat
         store.put(DAYS, COLUMNS, days, frames[1])
         again = iter([lambda: store.put(DAYS, COLUMNS, days, frames[0])])
         with monkeypatch.context() as patched:
-            patched.setattr(FolderStore, "_checked", meanwhile)
+            patched.setattr(FolderStore, "_check_file", meanwhile)
             assert look(store) == wanted
 
 
