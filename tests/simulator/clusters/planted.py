@@ -135,7 +135,7 @@ def write_where_any_leader_does(patch: pytest.MonkeyPatch) -> None:
 
 def count_snapshots_for_another_leader(patch: pytest.MonkeyPatch) -> None:
     """A snapshot that a task has taken for a topology master that was deposed is part of the next one's epoch of that number."""
-    patch.setattr(EpochsMachine, "_took_for_another", lambda machine, report: False)
+    patch.setattr(EpochsMachine, "_is_taken_for_another", lambda machine, report: False)
 
 
 # Updates: who takes whose place.
