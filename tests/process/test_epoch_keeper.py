@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -122,7 +123,7 @@ def test_a_topology_stops_whose_epochs_are_gone_or_no_folder_when_all_are_to_go_
 
 @pytest.mark.parametrize(
     ("changes", "chain"),
-    [(0.1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]), (0.4, [1, 2, 3, 4, 1, 2]), (0.8, [1, 2, 1, 2])],
+    [(0.1, [1, 2, 3, 4, 5, 6, 7, 1, 2, 3]), (0.4, [1, 2, 3, 1, 2]), (0.8, [1, 2, 1, 2])],
     ids=str,
 )
 def test_a_whole_snapshot_is_written_again_when_a_restart_would_load_much(
@@ -132,16 +133,25 @@ def test_a_whole_snapshot_is_written_again_when_a_restart_would_load_much(
     found: list[int] = []
     for epoch, _ in enumerate(chain, 1):
         whole = files.needs_whole
-        files.write(epoch, task(counts(epoch, whole=whole, rows=10_000 if whole else int(10_000 * changes))))
+        rows = 10_000 if whole else int(10_000 * changes)
+        files.write(epoch, task(replace(counts(epoch, whole=whole, rows=rows), live=10_000)))
         found.append(len(files.saved.files))
     assert found == chain
+
+
+def test_what_only_grows_is_not_written_again_until_there_are_many_files(tmp_path: Path) -> None:
+    files = SnapshotFiles(claimed(tmp_path / "epochs"))
+    for epoch in range(1, CHANGES_MAX + 2):
+        assert files.needs_whole == (epoch == 1)
+        files.write(epoch, task(replace(counts(epoch, whole=epoch == 1, rows=5_000), live=5_000 * epoch)))
+    assert files.needs_whole
 
 
 @pytest.mark.parametrize("harm", ["torn", "gone"])
 def test_changes_whose_base_is_damaged_are_followed_by_a_whole_snapshot_at_once(harm: str, tmp_path: Path) -> None:
     files = SnapshotFiles(store := claimed(tmp_path / "epochs"))
     for epoch in (1, 2):
-        files.write(epoch, task(counts(epoch, whole=epoch == 1, rows=1_000 if epoch == 1 else 3)))
+        files.write(epoch, task(counts(epoch, whole=epoch == 1)))
     assert not files.saved.failed
     base = tmp_path / "epochs" / files.saved.files[0].name
     os.truncate(base, 100) if harm == "torn" else base.unlink()

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine
     from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
-CHANGES_MAX = 8
+CHANGES_MAX = 16
 """So many files of changes follow a whole snapshot at most; then comes a whole one."""
+
+LOADED_MAX, SLACK = 1.5, 1_000
+"""A whole snapshot is written again when a restart would load more than so many times the rows that are kept, and so many more."""
 
 
 def generation_path(job: str) -> str:
@@ -90,18 +93,17 @@ class SnapshotFiles:
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
         self._chain: list[TaskFile] = []
+        self._rows = self._live = 0
         self.saved = SavedEpoch()
 
     @property
     def needs_whole(self) -> bool:
-        """Whether changes alone would be of no use: nothing whole is written, or much has come after it, which a restart has to load too.
+        """Whether changes alone would be of no use: nothing whole is written, or a restart would load much that has changed since.
 
-        Where most of the state changes from epoch to epoch, a whole snapshot is hardly larger than the next changes.
+        Where state only grows, all that is in the files is still kept, and there is no use in writing it again.
         """
-        if not self._chain or len(self._chain) > CHANGES_MAX:
-            return True
-        whole, *changes = (file.size for file in self._chain)
-        return sum(changes) > whole or (changes != [] and 2 * changes[-1] > whole)
+        has_dead = self._rows > LOADED_MAX * self._live + SLACK
+        return not self._chain or len(self._chain) > CHANGES_MAX or has_dead
 
     def write(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
         """Write this, or say why there is none."""
@@ -121,7 +123,9 @@ class SnapshotFiles:
                 epoch, failed=f"a snapshot of task '{snapshot.component}' cannot be written: {problem}"
             )
             return
-        self._chain = [*before, file]
+        self._chain, self._live = [*before, file], sum(state.live for state in snapshot.states)
+        rows = sum(part.height for state in snapshot.states for part in state.parts.values())
+        self._rows = rows if snapshot.is_whole else self._rows + rows
         self.saved = SavedEpoch(epoch, list(self._chain))
 
 
