@@ -48,6 +48,9 @@ PLAIN: dict[Hint, DataType] = {
 }  # fmt: skip
 """Python's types that are a column's."""
 
+MIXED = "no column holds both"
+"""So begins why values of several types have no type together."""
+
 LOCAL_TIME = Annotated[datetime, "TIMESTAMP_LTZ(6)"]
 """A time that knows its zone."""
 
@@ -308,7 +311,7 @@ def _wider(one: Hint | None, other: Hint | None) -> Hint | None:
     origin = origin_of(one)
     if origin is not None and origin is origin_of(other) and len(get_args(one)) == len(get_args(other)):
         return origin[tuple(map(_wider, get_args(one), get_args(other)))]
-    raise TypeError(f"no column holds both {spell(one)} and {spell(other)}")
+    raise TypeError(f"{MIXED} {spell(one)} and {spell(other)}")
 
 
 def is_whole(hint: Hint | None) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from ouzel.compiler.records import MIXED
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -56,7 +57,7 @@ def advise_of_type(why: str) -> str:
     """What to write where given records have no type that columns hold, for a reason or none."""
     if not why:
         return "write Source.of(records, tuple[str, int]) with the type of a record"
-    if why.startswith("no column holds both"):
+    if why.startswith(MIXED):
         return "make all of one type, as by str(record)"
     return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
 

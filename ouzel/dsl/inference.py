@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
-from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
+from ouzel.compiler.records import MIXED, Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.compiler.user_code import describe_raised
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
@@ -65,11 +65,13 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
-    raise _of_wrong_values(called, kind, values, raised) or QueryError(
-        f"it is not known which type {called} gives: it has no annotation, and "
-        f"{why_unread() if found is None else _why_unknown(values, raised)}",
+    if wrong := _of_wrong_values(called, kind, values, raised):
+        raise wrong
+    why = why_unread() if found is None else _why_unknown(values, raised)
+    raise QueryError(
+        f"it is not known which type {called} gives: it has no annotation, and {why}",
         instead=""
-        if found is None and why_unread().startswith(UNREADABLE)
+        if why.startswith(UNREADABLE)
         else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
     )
 
@@ -97,7 +99,7 @@ def _of_wrong_values(
             instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
         )
     why = why_no_hint(values)
-    if why.startswith("no column holds both") and isinstance(values[0], list | dict):
+    if why.startswith(MIXED) and isinstance(values[0], list | dict):
         return QueryError(
             f"{called} gives {values[0]!r:.60}, and {why}",
             instead="return a tuple, whose parts have types of their own"

@@ -57,12 +57,6 @@ class WindowGrid:
             return self._days.around(at_us)[0]
         return self._start_before(at_us - self.size_us) + self.size_us
 
-    def end_of(self, start_us: int) -> int:
-        """When the window ends that begins then."""
-        if self.zone:
-            return self._days.around(start_us, ahead=self.size_us // self.grid_us - 1)[1]
-        return start_us + self.size_us
-
     def _start_before(self, at_us: int) -> int:
         return at_us - (at_us - self.offset_us) % self.grid_us
 

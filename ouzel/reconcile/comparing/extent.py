@@ -67,7 +67,7 @@ class Extent:
         if not self.zone:
             return from_us - self.shift_us
         begin = self.grid.next_start(from_us)
-        return self.grid.end_of(begin) - (self.shift_us + self.size_us) if self.shift_us else begin
+        return self.grid.last_end(begin) - (self.shift_us + self.size_us) if self.shift_us else begin
 
     def last_value(self, to_us: int) -> int:
         """The column's greatest value of a row that ends then or before."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import polars as pl
 
 from ouzel.runtime.state.hashing import Words, key_groups, key_hashes, row_hashes
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.rows import RowStore
 from ouzel.runtime.state.table import Kept
 
 _KEYS = "keys"
@@ -39,7 +40,12 @@ class KeyedTable(Kept):
         super().__init__(name)
         self._routing, self._seed = list(routing), seed
         self._own = list(routing) == list(keys)
-        self._keys = self.rows(_KEYS, keys) if keys else None
+        if keys:
+            self.rows(_KEYS, keys)
+
+    @property
+    def _keys(self) -> RowStore | None:
+        return self._stores.get(_KEYS)
 
     def enter(self, frame: pl.DataFrame, names: Sequence[str]) -> Entered:
         """Find or make the slot of each row's key, which is in the columns `names`. All these slots count as changed."""
@@ -66,18 +72,6 @@ class KeyedTable(Kept):
     def by_age(self, slots: Slots) -> Slots:
         """These slots, by when their keys came."""
         return slots if self._keys is None else self._keys.order(slots)
-
-    def select(self, slots: Slots) -> Self:
-        """As for every table."""
-        copied = super().select(slots)
-        copied._keys = copied._stores.get(_KEYS)
-        return copied
-
-    def freeze(self) -> Self:
-        """As for every table."""
-        frozen = super().freeze()
-        frozen._keys = frozen._stores.get(_KEYS)
-        return frozen
 
     def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
         """The key group of each of these slots, from the hash of its routing key."""

@@ -39,8 +39,8 @@ class RowBag(Kept):
     ) -> None:
         super().__init__(name)
         self._owners, self._names, self._seed, self._order_by = owners, list(schema), seed, order_by
-        self._held: RowStore = self.rows(_ROW, schema)
-        self._weights = self.columns(_ROW, {"weight": np.int64})
+        self.rows(_ROW, schema)
+        self.columns(_ROW, {"weight": np.int64})
         self._links = self.columns("links", dict.fromkeys(("owner", "next", "previous"), np.int64), derived=True)
         self._heads = owners.columns(name, {"head": np.int64}, derived=True)
         owners.bags.append(self)
@@ -48,7 +48,11 @@ class RowBag(Kept):
     @property
     def weights(self) -> npt.NDArray[np.int64]:
         """The weight of each slot."""
-        return self._weights["weight"]
+        return self._columns[_ROW]["weight"]
+
+    @property
+    def _held(self) -> RowStore:
+        return self._stores[_ROW]
 
     def owners(self, slots: Slots) -> Slots:
         """The owner of each of these slots."""
@@ -129,7 +133,6 @@ class RowBag(Kept):
         """As for every table, with their owners, an owner for each."""
         assert isinstance(self._owners, Kept)
         copied = super().select(slots)
-        copied._held, copied._weights = copied._stores[_ROW], copied._columns[_ROW]
         copied._links = self._links.select(slots, ("owner",))
         owners = copied._links["owner"]
         copied._owners = self._owners.select(owners - 1)
@@ -139,7 +142,6 @@ class RowBag(Kept):
     def freeze(self) -> Self:
         """As for every table, with its owners."""
         frozen = super().freeze()
-        frozen._held, frozen._weights = frozen._stores[_ROW], frozen._columns[_ROW]
         frozen._links = self._links.freeze(self.index.limit, ("owner",))
         assert isinstance(self._owners, Kept)
         frozen._owners = self._owners.freeze()
