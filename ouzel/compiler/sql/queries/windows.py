@@ -268,8 +268,9 @@ def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
 
 
 def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> QueryError:
+    unit = UNIT_US["DAY"] if call.zone and size % UNIT_US["DAY"] == 0 else 1  # by the clock of a zone only days are cut
     parts = size // slide + 1
-    while size % parts:
+    while size % (parts * unit):
         parts += 1
     word, name = ("step", "CUMULATE") if call.kind is WindowKind.CUMULATE else ("slide", "HOP")
     better = (
