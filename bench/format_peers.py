@@ -26,7 +26,7 @@ from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.protobuf.format import message_class
 
-ROWS = 20_000
+ROWS = 10_000
 Read = Callable[[], object]
 
 _PLAIN: dict[type[pl.DataType], type] = {pl.Boolean: bool, pl.Float64: float, pl.String: str}
