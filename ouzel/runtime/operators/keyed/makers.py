@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TypeVar
@@ -40,13 +39,15 @@ def accumulates(name: str) -> Callable[[Made], Made]:
 def maker_of(function: AggregateFunction) -> MakeAccumulators:
     """What makes an aggregate's accumulators; an aggregate of another package names its own by import path."""
     name = function.state.accumulators
-    made: MakeAccumulators = load_named(name) if ":" in name else _load_makers()[name]
-    return made
+    if ":" in name:
+        made: MakeAccumulators = load_named(name)
+        return made
+    if name not in _makers:
+        _import_room()
+    return _makers[name]
 
 
-@cache
-def _load_makers() -> dict[str, MakeAccumulators]:
-    """All of this room: its modules are imported when the first of them is asked for, and register what they have."""
+def _import_room() -> None:
+    """Let all modules of this room register what they have; whoever counts and sums alone never needs them."""
     for module in iter_modules(keyed.__path__, f"{keyed.__name__}."):
         import_module(module.name)
-    return _makers
