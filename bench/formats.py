@@ -97,18 +97,18 @@ def bench_text(form: str, name: str, frame: pl.DataFrame, more: bytes = b"") -> 
 def bench_ndjson(name: str, frame: pl.DataFrame) -> None:
     """Read the same JSON with Polars' own decoder. Times, DECIMALs and BYTES stay text, so it has less to do."""
     blob = open_encoder("json", {}, frame.schema).lines(frame)
-    schema = {column: _as_written(kind) for column, kind in frame.schema.items()}
+    schema = {column: as_written(kind) for column, kind in frame.schema.items()}
     report(
         f"json {name} read by Polars", frame.height, len(blob), lambda: pl.read_ndjson(io.BytesIO(blob), schema=schema)
     )
 
 
-def _as_written(kind: pl.DataType) -> pl.DataType:
+def as_written(kind: pl.DataType) -> pl.DataType:
     """The type as which JSON has the values of a column."""
     if isinstance(kind, pl.Struct):
-        return pl.Struct({field.name: _as_written(field.dtype) for field in kind.fields})  # type: ignore[arg-type]
+        return pl.Struct({field.name: as_written(field.dtype) for field in kind.fields})  # type: ignore[arg-type]
     if isinstance(kind, pl.List):
-        return pl.List(_as_written(kind.inner))  # type: ignore[arg-type]
+        return pl.List(as_written(kind.inner))  # type: ignore[arg-type]
     return pl.String() if isinstance(kind, (pl.Decimal, pl.Datetime, pl.Date, pl.Binary)) else kind
 
 
@@ -128,7 +128,7 @@ def bench_protobuf(name: str, columns: dict[str, pl.DataType]) -> None:
     bid = {"id": 1234, "price": 12.5, "url": "https://www.nexmark.com/item.html?query=1234", "ids": [1, 0]}
     with TemporaryDirectory() as directory:
         path = Path(directory, "bench.desc")
-        path.write_bytes(_bench_descriptors().SerializeToString())
+        path.write_bytes(bench_descriptors().SerializeToString())
         options = {"protobuf.descriptor-file": str(path), "protobuf.message": "Both"}
         made, decoder = message_class(path, "Both"), open_decoder("protobuf", options, columns)
     body = made(**bid, one=bid, many=[bid, bid]) if "one" in columns else made(**bid)
@@ -136,7 +136,7 @@ def bench_protobuf(name: str, columns: dict[str, pl.DataType]) -> None:
     report(f"protobuf {name} read", ROWS, len(records.blob) - ROWS, lambda: decoder.decode(records))
 
 
-def _bench_descriptors() -> FileDescriptorSet:
+def bench_descriptors() -> FileDescriptorSet:
     """A message `Both` with a bid's fields, a bid, and a list of bids."""
     file = FileDescriptorProto(name="bench.proto", syntax="proto3")
     for message in (file.message_type.add(name="Bid"), file.message_type.add(name="Both")):

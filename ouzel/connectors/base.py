@@ -63,7 +63,11 @@ def never(options: Options) -> bool:
 
 
 class Replay(Enum):
-    """What a source can deliver again after a crash."""
+    """What a source can deliver again after a crash.
+
+    There is no source that can deliver nothing again, as a socket or a pipe. After a crash its rows would be missing, and a batch job could
+    not read what the run has read, so no difference could be told from a fault. It is refused when the query is planned.
+    """
 
     OFFSET = "all records from an offset on"
     TOKEN = "single records that were not acknowledged"

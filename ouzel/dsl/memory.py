@@ -9,31 +9,10 @@ from typing import Any
 
 from ouzel.compiler.plan import PythonStep
 from ouzel.compiler.records import RecordType, made_of
-from ouzel.dsl import sampling
+from ouzel.dsl import producers, sampling
 from ouzel.dsl.column_functions import made_by_columns
 from ouzel.dsl.holding import holds_record
 from ouzel.dsl.in_python import interpret
-from ouzel.dsl.producers import (
-    AlsoPlanned,
-    AskedPairs,
-    ConnectorTable,
-    Filtered,
-    GivenRecords,
-    JoinedPairs,
-    Merged,
-    NamedAs,
-    Producer,
-    RunningSum,
-    Selected,
-    StepTaken,
-    Summed,
-    Swapped,
-    TableRead,
-    Timed,
-    WindowSum,
-    Written,
-    entire_graph,
-)
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
 from ouzel.errors import BadRecord, NotSupported, QueryError
@@ -54,7 +33,7 @@ class Memory:
         self._found: dict[int, list[Dated]] = {}
         self._shared: set[int] = set()
 
-    def records(self, end: Producer) -> list[Any]:
+    def records(self, end: producers.Producer) -> list[Any]:
         """The records that a producer gives.
 
         Raises:
@@ -62,12 +41,12 @@ class Memory:
             BadRecord: a record is none of the type that its columns have: an integer of more than 64 bits, or of another class.
             QueryError: a source cannot be read now, and its records are not given.
         """
-        graph = entire_graph(end)
+        graph = producers.entire_graph(end)
         unknown = self.inputs.keys() - {_name(one) for one in graph}
         if unknown:
             sources = ", ".join(sorted(filter(None, map(_name, graph))))
             raise QueryError(f"there is no source '{min(unknown)}'", instead=f"give records of {sources}")
-        readers: dict[int, list[Producer]] = {}
+        readers: dict[int, list[producers.Producer]] = {}
         for producer in graph:
             for read in producer.reads:
                 readers.setdefault(id(read), []).append(producer)
@@ -79,42 +58,42 @@ class Memory:
                 _check_held(producer, self._plain(producer))
         return [record for _, record in self._found[id(end)]]
 
-    def _compute(self, producer: Producer) -> list[Dated]:
+    def _compute(self, producer: producers.Producer) -> list[Dated]:
         match producer:
-            case GivenRecords() | TableRead():
+            case producers.GivenRecords() | producers.TableRead():
                 return _drop_times(self._give(producer))
-            case StepTaken(below=below, step=step):
+            case producers.StepTaken(below=below, step=step):
                 if step.by_columns:
                     return _compute_columns(step, below.record, producer.record, self._of(below))
                 return [(time, made) for time, record in self._of(below) for made in sampling.applied(step, record)]
-            case Filtered(below=below, condition=condition):
+            case producers.Filtered(below=below, condition=condition):
                 true = interpret(condition.bind(below.record.schema), below.record)
                 return [(time, record) for time, record in self._of(below) if true(record) is True]
-            case Selected(below=below):
+            case producers.Selected(below=below):
                 return _select(producer, self._of(below))
-            case Swapped(below=below, places=places):
+            case producers.Swapped(below=below, places=places):
                 return [(time, sampling.picked(pair, places)) for time, pair in self._of(below)]
-            case Merged(parts=parts):
+            case producers.Merged(parts=parts):
                 return [dated for part in parts for dated in self._of(part)]
-            case NamedAs(below=below) | AlsoPlanned(below=below):
+            case producers.NamedAs(below=below) | producers.AlsoPlanned(below=below):
                 return self._of(below)
-            case Timed():
+            case producers.Timed():
                 return _read_times(producer, self._of(producer.below))
-            case Written(below=below, table=table):
+            case producers.Written(below=below, table=table):
                 return self._write(table, self._of(below))
-            case JoinedPairs(below=below, other=other, stays=stays):
+            case producers.JoinedPairs(below=below, other=other, stays=stays):
                 return _drop_times(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
-            case AskedPairs(below=below):
+            case producers.AskedPairs(below=below):
                 times = [time for time, _ in self._of(below)]
                 return list(zip(times, producer.look_up(self._plain(below)), strict=True))
-            case RunningSum(below=below):
+            case producers.RunningSum(below=below):
                 adder = sampling.adder(producer)
                 last = sampling.totals(adder, self._plain(below))  # no record shows them, and a column has them
                 _check_held(producer, [(key, (total, None)) for key, total in last])
                 return list(running_sums(adder, _timed(producer, self._of(below))))
-            case WindowSum():
+            case producers.WindowSum():
                 return _window_totals(producer, self._of(producer.below))
-            case Summed(below=below, store=store):
+            case producers.Summed(below=below, store=store):
                 made = _drop_times(sampling.totals(sampling.adder(producer), self._plain(below)))
                 return made if store is None else self._write(store, made)
         raise NotSupported(
@@ -122,41 +101,41 @@ class Memory:
             instead="use table('memory')",
         )
 
-    def _of(self, producer: Producer) -> list[Dated]:
+    def _of(self, producer: producers.Producer) -> list[Dated]:
         """What a producer gives; copies where others read it too, for a function may change what it is given."""
         found = self._found[id(producer)]
         return deepcopy(found) if id(producer) in self._shared else found
 
-    def _plain(self, producer: Producer) -> list[Any]:
+    def _plain(self, producer: producers.Producer) -> list[Any]:
         return [record for _, record in self._of(producer)]
 
-    def _give(self, producer: GivenRecords | TableRead) -> list[Any]:
+    def _give(self, producer: producers.GivenRecords | producers.TableRead) -> list[Any]:
         name = _name(producer)
         if name in self.inputs:
             return deepcopy(self.inputs[name])
-        if isinstance(producer, GivenRecords):
+        if isinstance(producer, producers.GivenRecords):
             return deepcopy(list(producer.records))
         if not sampling.can_be_read_now(producer):
             raise QueryError(f"the source '{name}' has no end", instead=f"give its records: memory({name}=[...])")
         return list(sampling.read_records(producer))
 
-    def _write(self, table: ConnectorTable, records: list[Dated]) -> list[Dated]:
+    def _write(self, table: producers.ConnectorTable, records: list[Dated]) -> list[Dated]:
         self.written.setdefault(table.name, []).extend(record for _, record in records)
         return records
 
 
-IN_LOOPS = (GivenRecords, StepTaken, NamedAs, AlsoPlanned)
+IN_LOOPS = (producers.GivenRecords, producers.StepTaken, producers.NamedAs, producers.AlsoPlanned)
 """What one loop of functions computes, or passes on."""
 
 
-def _is_inside_loop(producer: Producer, readers: Sequence[Producer]) -> bool:
+def _is_inside_loop(producer: producers.Producer, readers: Sequence[producers.Producer]) -> bool:
     """Whether no column has its records: all that reads them is the next function."""
     both = (producer, *readers)
-    by_columns = any(isinstance(one, StepTaken) and one.step.by_columns for one in both)
+    by_columns = any(isinstance(one, producers.StepTaken) and one.step.by_columns for one in both)
     return len(readers) == 1 and all(isinstance(one, IN_LOOPS) for one in both) and not by_columns
 
 
-def _check_held(producer: Producer, records: Iterable[Any]) -> None:
+def _check_held(producer: producers.Producer, records: Iterable[Any]) -> None:
     """See that the columns of these records hold them, as every engine does.
 
     Raises:
@@ -168,7 +147,7 @@ def _check_held(producer: Producer, records: Iterable[Any]) -> None:
             raise BadRecord("", f"{record!r} does not fit ({columns}), the type of what is made at {producer.place}")
 
 
-def _select(producer: Selected, records: Iterable[Dated]) -> list[Dated]:
+def _select(producer: producers.Selected, records: Iterable[Dated]) -> list[Dated]:
     """Records of what expressions make of these."""
     takes, gives = producer.below.record, producer.record
     items = [(name, interpret(one.bind(takes.schema), takes)) for name, one in producer.items]
@@ -184,14 +163,14 @@ def _drop_times(records: Iterable[Any]) -> list[Dated]:
     return [(None, record) for record in records]
 
 
-def _read_times(producer: Timed, records: Iterable[Dated]) -> list[Dated]:
+def _read_times(producer: producers.Timed, records: Iterable[Dated]) -> list[Dated]:
     """Records with the time that a column of theirs says."""
     form, names = producer.record.form, producer.record.schema.names
     place = names.index(producer.column)
     return [(value_at(record, form, place, producer.column), record) for _, record in records]
 
 
-def _timed(producer: Producer, records: Iterable[Dated]) -> Iterator[tuple[datetime, Any]]:
+def _timed(producer: producers.Producer, records: Iterable[Dated]) -> Iterator[tuple[datetime, Any]]:
     """Records, which all have a time.
 
     Raises:
@@ -206,7 +185,7 @@ def _timed(producer: Producer, records: Iterable[Dated]) -> Iterator[tuple[datet
         yield time, record
 
 
-def _window_totals(producer: WindowSum, pairs: Iterable[Dated]) -> list[Dated]:
+def _window_totals(producer: producers.WindowSum, pairs: Iterable[Dated]) -> list[Dated]:
     """Each key and window with what its values add up to."""
     found = [
         ((key, *window), value)
@@ -219,10 +198,10 @@ def _window_totals(producer: WindowSum, pairs: Iterable[Dated]) -> list[Dated]:
     ]
 
 
-def _name(producer: Producer) -> str:
+def _name(producer: producers.Producer) -> str:
     match producer:
-        case GivenRecords(name=name):
+        case producers.GivenRecords(name=name):
             return name
-        case TableRead(table=table):
+        case producers.TableRead(table=table):
             return table.name
     return ""

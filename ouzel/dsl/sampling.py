@@ -17,28 +17,8 @@ from ouzel.compiler.types import to_polars
 from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
 from ouzel.connectors.reading import ReadBatch, SourceRequest
+from ouzel.dsl import producers
 from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, UNREADABLE
-from ouzel.dsl.producers import (
-    AskedPairs,
-    Filtered,
-    GivenRecords,
-    JoinedPairs,
-    Merged,
-    NamedAs,
-    OfOne,
-    Producer,
-    Queried,
-    RunningSum,
-    Selected,
-    StepTaken,
-    Summed,
-    Swapped,
-    TableRead,
-    Timed,
-    WindowSum,
-    Written,
-    entire_graph,
-)
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
@@ -96,7 +76,7 @@ def identified(step: PythonStep, known_by: str) -> PythonStep:
     return replace(step, id=known_by)
 
 
-def given(producer: Producer, step: PythonStep) -> Iterable[Any] | None:
+def given(producer: producers.Producer, step: PythonStep) -> Iterable[Any] | None:
     """The first records that a step behind the producer gets; None if its source cannot be read now."""
     found = samples(producer)
     if found is None or step.part is StepPart.RECORD:
@@ -104,7 +84,7 @@ def given(producer: Producer, step: PythonStep) -> Iterable[Any] | None:
     return [pair[0 if step.part is StepPart.KEY else 1] for pair in found]
 
 
-def samples(producer: Producer) -> list[Any] | None:
+def samples(producer: producers.Producer) -> list[Any] | None:
     """The first records that it gives; None if they cannot be known before it runs."""
     if "samples" not in producer.cache:
         producer.cache["samples"] = _samples(producer)
@@ -112,50 +92,50 @@ def samples(producer: Producer) -> list[Any] | None:
     return deepcopy(found)  # for functions that change what they are given
 
 
-def _samples(producer: Producer) -> list[Any] | None:
+def _samples(producer: producers.Producer) -> list[Any] | None:
     match producer:
-        case GivenRecords(records=records):
+        case producers.GivenRecords(records=records):
             return list(records[:SAMPLE_ROWS])
-        case TableRead():
+        case producers.TableRead():
             return _read(producer)
-        case Merged(parts=parts):
+        case producers.Merged(parts=parts):
             known = [one for one in map(samples, parts) if one is not None]
             return [record for one in known for record in one] if known else None
-        case NamedAs(below=below) | Written(below=below) | Timed(below=below):
+        case producers.NamedAs(below=below) | producers.Written(below=below) | producers.Timed(below=below):
             return samples(below)
-        case Swapped(below=below, places=places):
+        case producers.Swapped(below=below, places=places):
             pairs = samples(below)
             return None if pairs is None else [picked(pair, places) for pair in pairs]
-        case StepTaken(below=below, step=step) if not step.by_columns:
+        case producers.StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
             with in_user_code():
                 return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
-        case JoinedPairs(below=below, other=other, stays=stays):
+        case producers.JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
-        case AskedPairs(below=below):
+        case producers.AskedPairs(below=below):
             return _try_answers(producer, samples(below))
-        case WindowSum(below=below, size=size):
+        case producers.WindowSum(below=below, size=size):
             pairs = samples(below)
             first = datetime(1970, 1, 1)
             return pairs and [
                 WindowTotal(key, first, first + size, total) for key, total in totals(adder(producer), pairs)
             ]
-        case RunningSum(below=below):
+        case producers.RunningSum(below=below):
             pairs = samples(below)
             first = datetime(1970, 1, 1)
             return pairs and [pair for _, pair in running_sums(adder(producer), [(first, pair) for pair in pairs])]
-        case Summed(below=below):
+        case producers.Summed(below=below):
             pairs = samples(below)
             return None if pairs is None else totals(adder(producer), pairs)
-        case Filtered(below=below) | Selected(below=below) | StepTaken(below=below):
+        case producers.Filtered(below=below) | producers.Selected(below=below) | producers.StepTaken(below=below):
             return _compute(producer, {"below": below})
-        case Queried(tables=tables):
+        case producers.Queried(tables=tables):
             return _compute(producer, tables)
     return None
 
 
-def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
+def hint_of_service(pairs: producers.Producer, service: Any) -> Hint | None:
     """The type of a service's answers, seen from the first of these pairs; None if it does not answer now."""
     first = samples(pairs) or []
     try:
@@ -169,7 +149,7 @@ def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
         return None
 
 
-def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
+def _try_answers(producer: producers.AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
     """A service's answers for these pairs, if it answers now."""
     try:
         with in_user_code():
@@ -180,23 +160,23 @@ def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | N
         return None
 
 
-def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
+def _compute(producer: producers.Producer, below: Mapping[str, producers.Producer]) -> list[Any] | None:
     """The first records of a producer that only an engine can compute, from the first records below it."""
     from ouzel import entry
     from ouzel.dsl.plan import plan_job
 
     first = {name: samples(one) for name, one in below.items()}
     given = {
-        name: GivenRecords(record=one.record, place=one.place, name=name, records=tuple(found))
+        name: producers.GivenRecords(record=one.record, place=one.place, name=name, records=tuple(found))
         for name, one in below.items()
         if (found := first[name]) is not None
     }
     if len(given) < len(below):
         return None
     match producer:
-        case Queried():
-            trial: Producer = replace(producer, tables=given, cache={})
-        case OfOne():
+        case producers.Queried():
+            trial: producers.Producer = replace(producer, tables=given, cache={})
+        case producers.OfOne():
             trial = replace(producer, below=given["below"], cache={})
         case _:
             return None
@@ -207,7 +187,7 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
     return [made_of(producer.record, row) for row in python_rows(rows.head(SAMPLE_ROWS))]
 
 
-def adder(producer: Summed | WindowSum | RunningSum) -> OfRecords:
+def adder(producer: producers.Summed | producers.WindowSum | producers.RunningSum) -> OfRecords:
     """A function that adds up values."""
     given = producer.below.record
     return OfRecords(producer.monoid, given.columns[1].type, given.hints[1])
@@ -277,7 +257,7 @@ def _call_step(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
     return [] if made is None else [made]
 
 
-def request_of(producer: TableRead) -> SourceRequest:
+def request_of(producer: producers.TableRead) -> SourceRequest:
     """The request that opens the source of a table."""
     names = producer.table.columns or producer.record.schema.names
     kinds = [to_polars(field.type) for field in producer.record.columns]
@@ -286,7 +266,7 @@ def request_of(producer: TableRead) -> SourceRequest:
     )
 
 
-def can_be_read_now(producer: TableRead) -> bool:
+def can_be_read_now(producer: producers.TableRead) -> bool:
     """Whether the table is bounded, so that it can be read now."""
     from ouzel.connectors import reads_of
 
@@ -295,7 +275,7 @@ def can_be_read_now(producer: TableRead) -> bool:
     return reads.at_rest and reads.bounded(options)
 
 
-def read_records(producer: TableRead, most: int | None = None) -> Iterator[Any]:
+def read_records(producer: producers.TableRead, most: int | None = None) -> Iterator[Any]:
     """The first records of a bounded table, at most so many.
 
     Raises:
@@ -317,7 +297,7 @@ def read_records(producer: TableRead, most: int | None = None) -> Iterator[Any]:
         source.close()
 
 
-def _read(producer: TableRead) -> list[Any] | None:
+def _read(producer: producers.TableRead) -> list[Any] | None:
     if not can_be_read_now(producer):
         return None
     try:
@@ -327,7 +307,7 @@ def _read(producer: TableRead) -> list[Any] | None:
         return None
 
 
-def why_unread(producer: Producer) -> str:
+def why_unread(producer: producers.Producer) -> str:
     """Why its sources cannot be read now."""
-    errors = [one.cache["unread"] for one in entire_graph(producer) if "unread" in one.cache]
+    errors = [one.cache["unread"] for one in producers.entire_graph(producer) if "unread" in one.cache]
     return f"{UNREADABLE}{errors[0]}" if errors else "its source cannot be read before it runs"

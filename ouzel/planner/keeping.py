@@ -13,25 +13,7 @@ WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
 
 
-@dataclass(frozen=True)
-class Windows:
-    """Windows of `size_us`, one of which begins every `slide_us`, on a grid that is shifted by `offset_us`; by the clock of a `zone`."""
-
-    size_us: int
-    slide_us: int
-    offset_us: int
-    zone: str = ""
-
-    def answered_before(self, ended_us: int) -> int:
-        """The time before which a row lies in no window that ends after `ended_us`."""
-        grid = WindowGrid(self.size_us, self.slide_us, self.slide_us, self.offset_us, zone=self.zone)
-        return min(grid.first_start(ended_us), ended_us)
-
-    def __str__(self) -> str:
-        return f"{self.size_us}/{self.slide_us}+{self.offset_us}{self.zone and f' {self.zone}'}"
-
-
-Path = tuple[Windows, ...]
+Path = tuple[WindowGrid, ...]
 """The windows that a row goes through on its way to a sink, the first one first."""
 
 
@@ -48,16 +30,18 @@ class Keeps:
 
     def __str__(self) -> str:
         """The same text for the same windows, to tell a query from a former one of its name."""
-        return "; ".join(sorted(" ".join(map(str, path)) for path in self.paths))
+        return "; ".join(sorted({" ".join(map(str, path)) for path in self.paths}))
 
 
 NOTHING = Keeps()
 
 
 def _keep_answered(path: Path, ended_us: int) -> int:
+    """The time before which a row lies in no window that ends after `ended_us`, nor does what comes of it further down the path."""
     before = ended_us
-    for windows in reversed(path):
-        before = windows.answered_before(min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us)
+    for grid in reversed(path):
+        ended = min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us
+        before = min(grid.first_start(ended), ended)
     return before
 
 
@@ -79,7 +63,7 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         return
     grid = node.window_grid
     if grid and awaited and below is not None:
-        below, awaited = (Windows(grid.size_us, grid.grid_us, grid.offset_us, grid.zone), *below), False
+        below, awaited = (grid, *below), False
     elif node.closes_windows:
         awaited = True
     elif keeps_rows(node):

@@ -10,34 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
 
-from ouzel.compiler.plan import (
-    Aggregate,
-    ApplyPython,
-    AsofJoin,
-    AssignSession,
-    AssignWindow,
-    DistributionKind,
-    Filter,
-    FinalAggregate,
-    Gather,
-    GatherElements,
-    IntervalJoin,
-    Join,
-    LateRows,
-    Over,
-    PartialAggregate,
-    PartialTopN,
-    Project,
-    Scan,
-    Served,
-    SetOperation,
-    SideJoin,
-    Sink,
-    TopN,
-    Union,
-    Unnest,
-    Watermark,
-)
+from ouzel.compiler import plan
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.errors import NotSupported, SubmissionError
 from ouzel.planner.epochs import check_epochs
@@ -61,31 +34,31 @@ class Scaling(Enum):
 SCALING: NodeTable[Scaling] = NodeTable(
     "another number of tasks",
     {
-        Scan: Scaling.PARTITIONS,
-        Project: Scaling.NOTHING,
-        Filter: Scaling.NOTHING,
-        Watermark: Scaling.NOTHING,
-        Unnest: Scaling.NOTHING,
-        GatherElements: Scaling.NOTHING,
-        ApplyPython: Scaling.NOTHING,
-        AssignSession: Scaling.KEY_GROUPS,
-        AssignWindow: Scaling.NOTHING,
-        Aggregate: Scaling.KEY_GROUPS,
-        PartialAggregate: Scaling.NOTHING,
-        FinalAggregate: Scaling.KEY_GROUPS,
-        Join: Scaling.KEY_GROUPS,
-        SideJoin: Scaling.NOTHING,
-        SetOperation: Scaling.KEY_GROUPS,
-        AsofJoin: Scaling.KEY_GROUPS,
-        IntervalJoin: Scaling.KEY_GROUPS,
-        Over: Scaling.KEY_GROUPS,
-        TopN: Scaling.KEY_GROUPS,
-        PartialTopN: Scaling.NOTHING,
-        Union: Scaling.NOTHING,
-        Gather: Scaling.FLUSHED,
-        LateRows: Scaling.NOTHING,
-        Served: Refused("only a join can ask for its rows"),
-        Sink: Scaling.SINK,
+        plan.Scan: Scaling.PARTITIONS,
+        plan.Project: Scaling.NOTHING,
+        plan.Filter: Scaling.NOTHING,
+        plan.Watermark: Scaling.NOTHING,
+        plan.Unnest: Scaling.NOTHING,
+        plan.GatherElements: Scaling.NOTHING,
+        plan.ApplyPython: Scaling.NOTHING,
+        plan.AssignSession: Scaling.KEY_GROUPS,
+        plan.AssignWindow: Scaling.NOTHING,
+        plan.Aggregate: Scaling.KEY_GROUPS,
+        plan.PartialAggregate: Scaling.NOTHING,
+        plan.FinalAggregate: Scaling.KEY_GROUPS,
+        plan.Join: Scaling.KEY_GROUPS,
+        plan.SideJoin: Scaling.NOTHING,
+        plan.SetOperation: Scaling.KEY_GROUPS,
+        plan.AsofJoin: Scaling.KEY_GROUPS,
+        plan.IntervalJoin: Scaling.KEY_GROUPS,
+        plan.Over: Scaling.KEY_GROUPS,
+        plan.TopN: Scaling.KEY_GROUPS,
+        plan.PartialTopN: Scaling.NOTHING,
+        plan.Union: Scaling.NOTHING,
+        plan.Gather: Scaling.FLUSHED,
+        plan.LateRows: Scaling.NOTHING,
+        plan.Served: Refused("only a join can ask for its rows"),
+        plan.Sink: Scaling.SINK,
     },
 )
 """A class that is not listed is refused."""
@@ -148,10 +121,10 @@ def _scale(topology: Topology, component: Component, tasks: int) -> list[Compone
     if reason := _why_fixed(component, tasks):
         raise SubmissionError(f"'{component.name}' cannot have {_tasks(tasks)}: {reason}")
     head, last = component.chain[0], component.chain[-1]
-    if isinstance(head, Sink):
+    if isinstance(head, plan.Sink):
         inputs = tuple(replace(link, grouping=_grouping_of_sink(head, tasks)) for link in component.inputs)
         return [replace(component, parallelism=tasks, inputs=inputs)]
-    if isinstance(last, Sink) and tasks > 1 and not _may_stay(component, last):
+    if isinstance(last, plan.Sink) and tasks > 1 and not _may_stay(component, last):
         return _with_sink_apart(topology, component, last, tasks)
     return [replace(component, parallelism=tasks)]
 
@@ -165,34 +138,34 @@ def _why_fixed(component: Component, tasks: int) -> str:
         if isinstance(entry, Refused):
             return f"{node.label}: {entry.why}"
     head = component.chain[0]
-    if isinstance(head, Scan):
+    if isinstance(head, plan.Scan):
         return head.traits.fixed_tasks
-    if isinstance(head, Sink):
+    if isinstance(head, plan.Sink):
         alone = head.traits.alone and tasks > 1
         return f"table '{head.table}' ({head.connector}) is written by one task" if alone else ""
-    if tasks > 1 and any(spread.kind is DistributionKind.SINGLE for spread in head.distribution):
+    if tasks > 1 and any(spread.kind is plan.DistributionKind.SINGLE for spread in head.distribution):
         return f"{head.label}: all its rows belong together, and one task keeps them"
     if tasks > 1 and any(link.grouping.kind is GroupingKind.GLOBAL for link in component.inputs):
         return "a GROUPING hint sends all its rows to one task"
     return ""
 
 
-def _grouping_of_sink(sink: Sink, tasks: int) -> Grouping:
+def _grouping_of_sink(sink: plan.Sink, tasks: int) -> Grouping:
     if tasks == 1:
         return Grouping(GroupingKind.GLOBAL)
     (spread,) = sink.distribution
-    if spread.kind is DistributionKind.ANY:
+    if spread.kind is plan.DistributionKind.ANY:
         return Grouping(GroupingKind.LOCAL_OR_SHUFFLE)
     return Grouping(GroupingKind.FIELDS, spread.keys)
 
 
-def _may_stay(component: Component, sink: Sink) -> bool:
+def _may_stay(component: Component, sink: plan.Sink) -> bool:
     """Whether the tasks that make the sink's rows may write them, however many they are; several that write now may."""
     *below, _ = component.chain
     return component.is_spout or component.parallelism > 1 or may_write_in_parts(sink, below[::-1])
 
 
-def _with_sink_apart(topology: Topology, component: Component, sink: Sink, tasks: int) -> list[Component]:
+def _with_sink_apart(topology: Topology, component: Component, sink: plan.Sink, tasks: int) -> list[Component]:
     makes = component.chain[-2]
     output = Output(makes.schema, makes.retracts)
     maker = replace(component, parallelism=tasks, chain=component.chain[:-1], outputs=(output,))

@@ -23,6 +23,8 @@ from ouzel.compiler.types import (
     MapType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
+from ouzel.runtime.operators.keyed.accumulators import Tally
+from ouzel.runtime.operators.keyed.makers import accumulates, maker_of
 from ouzel.spark.lowering.aggregates import spark_aggregate
 from tests.operators.nodes import FINAL, call, chain, group, table
 
@@ -71,6 +73,12 @@ def test_every_name_is_known() -> None:
     for function in AGGREGATES:
         assert all(map(find_aggregate, (function.name, function.name.upper(), *function.aliases)))
     assert not find_aggregate("upper")
+
+
+def test_what_accumulates_every_aggregate_is_found_by_its_name_which_no_two_have() -> None:
+    assert all(callable(maker_of(function)) for function in AGGREGATES)
+    with pytest.raises(ValueError, match="make_count and Tally both accumulate 'count'"):
+        accumulates("count")(Tally)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.functions.zones import is_zone
 from ouzel.compiler.plan import AssignWindow, WindowKind
-from ouzel.compiler.plan.window_grid import WindowGrid
+from ouzel.compiler.plan.window_grid import FixedGrid
 from ouzel.compiler.types import BIGINT, TIMESTAMP, TIMESTAMP_LTZ
 from ouzel.runtime.operators.base import Operator
 from tests.effort import examples
@@ -193,7 +193,7 @@ def test_a_grid_says_which_windows_reach_how_far(time: datetime, zone: str, slid
 @quick(max_examples=examples(60), deadline=None)
 @given(at=st.integers(-50, 50), size=st.integers(1, 12), grid=st.integers(1, 12), offset=st.integers(0, 5))
 def test_a_grid_of_fixed_lengths_says_so_too(at: int, size: int, grid: int, offset: int) -> None:
-    made = WindowGrid(size, grid, grid, offset)
+    made = FixedGrid(size, grid, grid, offset)
     starts = np.arange(offset - 60 * grid, 200, grid)
     assert made.first_start(at) == min(starts[starts + size > at])
     assert made.last_end(at) == max(starts[starts <= at]) + size

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.planner.keeping import Keeps, Windows
+from ouzel.compiler.plan.window_grid import FixedGrid, LocalGrid, WindowGrid
+from ouzel.planner.keeping import Keeps
 from ouzel.session import load_text
 
 TABLE = """
@@ -21,17 +22,22 @@ BY_WINDOW = " GROUP BY window_start, window_end"
 
 DAY_US = 86_400_000_000
 
-spans = st.builds(Windows, st.integers(1, 40), st.integers(1, 40), st.integers(-5, 5))
+
+def fixed(size: int, slide: int, offset: int) -> FixedGrid:
+    return FixedGrid(size, slide, slide, offset)
 
 
-def last_end(windows: Windows, time: int) -> int | None:
+spans = st.builds(fixed, st.integers(1, 40), st.integers(1, 40), st.integers(-5, 5))
+
+
+def last_end(windows: WindowGrid, time: int) -> int | None:
     """Where the last window ends that holds that time."""
     begin = time - (time - windows.offset_us) % windows.slide_us
     return begin + windows.size_us if begin + windows.size_us > time else None
 
 
 @given(spans, st.integers(-100, 100), st.integers(-200, 200))
-def test_a_row_is_answered_when_its_last_window_is_closed(windows: Windows, closed: int, time: int) -> None:
+def test_a_row_is_answered_when_its_last_window_is_closed(windows: WindowGrid, closed: int, time: int) -> None:
     end = last_end(windows, time)
     answered = time < Keeps(frozenset([(windows,)])).answered_before(closed)
     if end is not None:
@@ -39,8 +45,10 @@ def test_a_row_is_answered_when_its_last_window_is_closed(windows: Windows, clos
 
 
 @given(spans, spans, st.integers(-5_000, 5_000), st.integers(-6_000, 6_000))
-def test_a_window_of_windows_keeps_what_went_into_it(first: Windows, second: Windows, closed: int, time: int) -> None:
-    scaled = [Windows(w.size_us * 1_000, w.slide_us * 1_000, w.offset_us * 1_000) for w in (first, second)]
+def test_a_window_of_windows_keeps_what_went_into_it(
+    first: WindowGrid, second: WindowGrid, closed: int, time: int
+) -> None:
+    scaled = [fixed(w.size_us * 1_000, w.slide_us * 1_000, w.offset_us * 1_000) for w in (first, second)]
     if time >= Keeps(frozenset([tuple(scaled)])).answered_before(closed):
         return
     inner = last_end(scaled[0], time)
@@ -51,7 +59,7 @@ def test_a_window_of_windows_keeps_what_went_into_it(first: Windows, second: Win
 
 
 def test_days_by_the_clock_are_answered_when_they_are_over() -> None:
-    keeps = Keeps(frozenset([(Windows(DAY_US, DAY_US, 0, "Europe/Berlin"),)]))
+    keeps = Keeps(frozenset([(LocalGrid(DAY_US, DAY_US, DAY_US, 0, zone="Europe/Berlin"),)]))
     begin, end = (
         int(datetime(2026, 3, day, hour, tzinfo=UTC).timestamp()) * 1_000_000 for day, hour in ((28, 23), (29, 22))
     )

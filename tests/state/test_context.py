@@ -22,7 +22,6 @@ from ouzel.runtime.state import table as tables
 from ouzel.runtime.state.context import KeyGroups, Snapshot, StateContext, key_groups_of
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_hashes
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
-from ouzel.runtime.state.timers import Clock
 from tests.effort import seeds
 
 SEED = 11
@@ -31,7 +30,7 @@ Key = tuple[str | None, int]
 
 
 class Kept:
-    """One task that keeps one of each: counts, a text, a bag of texts and timers by (k, j), of which k is what routes; a value."""
+    """One task that keeps one of each: counts, a text and a bag of texts by (k, j), of which k is what routes; a value."""
 
     def __init__(self, task: int, tasks: int) -> None:
         self.state = StateContext("toy", SEED, ["k"], key_groups_of(task, tasks))
@@ -39,7 +38,6 @@ class Kept:
         self.counts = self.table.columns("n", {"n": np.int64, "x": np.float64})
         self.texts = self.table.rows("text", {"text": pl.String()})
         self.bag = self.state.bag("bag", self.table, {"v": pl.String(), "w": pl.List(pl.Int64)}, order_by="v")
-        self.timers = self.state.timers("timers", self.table, Clock.EVENT)
         self.time = self.state.value("time", 0)
 
     def add(self, frame: pl.DataFrame) -> None:
@@ -54,7 +52,6 @@ class Kept:
         rows = self.bag.find_or_put(key, slots, frame.select("v", w=pl.concat_list("j")))
         self.bag.add(rows, frame["weight"].to_numpy())
         self.bag.sweep(rows)
-        self.timers.set(key, slots, frame["at"].to_numpy())
 
     def remove(self, frame: pl.DataFrame) -> None:
         slots = self.table.index.find(*key_hashes(frame, list(KEYS), SEED))
@@ -79,18 +76,15 @@ class Model:
 
     def __init__(self) -> None:
         self.rows: dict[Key, list[dict[str, Any]]] = {}
-        self.timers: set[tuple[Key, int]] = set()
 
     def add(self, frame: pl.DataFrame) -> None:
         for row in frame.iter_rows(named=True):
             self.rows.setdefault((row["k"], row["j"]), []).append(row)
-            self.timers.add(((row["k"], row["j"]), row["at"]))
         self.batches = [frame]
 
     def remove(self, frame: pl.DataFrame) -> None:
         for key in frame.select("k", "j").rows():
             self.rows.pop(key, None)
-        self.timers = {timer for timer in self.timers if timer[0] in self.rows}
 
     def look(self, texts: dict[Key, str | None]) -> dict[Key, Any]:
         found = {}
@@ -102,13 +96,13 @@ class Model:
         return found
 
 
-def batch(random: Random, size: int, now: int) -> pl.DataFrame:
+def batch(random: Random, size: int) -> pl.DataFrame:
     rows = [
         {"k": random.choice(["x", "y", "a key of more than twelve bytes", None]), "j": random.randrange(5), "v": random.choice("abc"),
-         "weight": random.choice([1, 1, 2, -1]), "at": now + random.randrange(30)}
+         "weight": random.choice([1, 1, 2, -1])}
         for _ in range(size)
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema={**KEYS, "v": pl.String, "weight": pl.Int64, "at": pl.Int64})
+    return pl.DataFrame(rows, schema={**KEYS, "v": pl.String, "weight": pl.Int64})
 
 
 def parts(frame: pl.DataFrame, tasks: int) -> Iterator[pl.DataFrame]:
@@ -127,9 +121,9 @@ def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_pat
     tasks = [Kept(0, 1)]
     chains: list[list[Snapshot]] = [[] for _ in tasks]
     for step in range(30):
-        action = random.choice(["add", "add", "add", "remove", "due", "snapshot", "changes", "restore"])
+        action = random.choice(["add", "add", "add", "remove", "advance", "snapshot", "changes", "restore"])
         if action == "add":
-            frame = batch(random, random.randrange(1, 12), now)
+            frame = batch(random, random.randrange(1, 12))
             model.add(frame)
             for task, part in zip(tasks, parts(frame, len(tasks)), strict=True):
                 if part.height:
@@ -138,21 +132,15 @@ def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_pat
                 if row["v"] != "a":
                     texts[row["k"], row["j"]] = row["v"]
         elif action == "remove":
-            frame = batch(random, 3, now)
+            frame = batch(random, 3)
             model.remove(frame)
             texts = {key: text for key, text in texts.items() if key in model.rows}
             for task, part in zip(tasks, parts(frame, len(tasks)), strict=True):
                 task.remove(part)
-        elif action == "due":
+        elif action == "advance":
             now += random.randrange(20)
-            due = set()
             for task in tasks:
-                slots, times = task.timers.due(now)
-                assert times.tolist() == sorted(times.tolist())
-                due |= set(zip(task.table.keys(slots).rows() if slots.size else [], times.tolist(), strict=True))
                 task.time.value = now
-            assert due == {timer for timer in model.timers if timer[1] <= now}
-            model.timers -= due
         elif action == "snapshot":
             chains = [[task.state.snapshot()] for task in tasks]
         else:
@@ -174,16 +162,16 @@ def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_pat
 
 def filled(**options: Any) -> Kept:
     kept = Kept(0, 1)
-    kept.add(batch(Random(1), 50, 0))
+    kept.add(batch(Random(1), 50))
     return kept
 
 
 def test_what_has_gone_is_freed() -> None:
     kept = filled()
     for number in range(200):
-        kept.add(batch(Random(number), 50, 0))
+        kept.add(batch(Random(number), 50))
         kept.table.remove(kept.table.index.slots())
-    assert (len(kept.table.index), len(kept.bag.index), len(kept.timers.index)) == (0, 0, 0)
+    assert (len(kept.table.index), len(kept.bag.index)) == (0, 0)
     assert (kept.table.index.limit <= 20, kept.bag.index.limit <= 60) == (True, True)
 
 
@@ -194,7 +182,7 @@ def test_removals_without_end_make_the_next_snapshot_whole(monkeypatch: pytest.M
     kept.table.remove(kept.table.index.slots()[:3])
     assert not kept.state.changes().whole
     for _ in range(3):
-        kept.add(batch(Random(1), 50, 0))
+        kept.add(batch(Random(1), 50))
         kept.table.remove(kept.table.index.slots())
     assert kept.state.changes().whole
 
@@ -203,9 +191,9 @@ def test_changes_hold_what_has_changed_only() -> None:
     kept = filled()
     whole = kept.state.snapshot()
     assert kept.state.changes().parts["counts"].height == 0
-    kept.add(pl.DataFrame({"k": ["x"], "j": [99], "v": ["b"], "weight": [1], "at": [5]}))
+    kept.add(pl.DataFrame({"k": ["x"], "j": [99], "v": ["b"], "weight": [1]}))
     changed = kept.state.changes()
-    assert [changed.parts[name].height for name in ("counts", "bag", "timers")] == [1, 1, 1]
+    assert [changed.parts[name].height for name in ("counts", "bag")] == [1, 1]
     assert whole.parts["counts"].height > 1
 
 
@@ -238,7 +226,7 @@ def test_state_that_does_not_fit_is_refused() -> None:
     assert refused([half]) == "key group 512 of toy is in no snapshot"
     assert refused([half], [one]) == "key group 0 of toy comes twice"
     assert refused([half], into=Kept(1, 2)) == "key group 512 of toy is in no snapshot"
-    assert "holds counts, but it keeps bag, counts, time, timers" in refused(
+    assert "holds counts, but it keeps bag, counts, time" in refused(
         [replace(one, parts={"counts": one.parts["counts"]})]
     )
     later = replace(

@@ -13,9 +13,7 @@ import pytest
 from ouzel.runtime.state import table
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.context import Snapshot, StateContext
-from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.table import FEW
-from ouzel.runtime.state.timers import Clock
 from tests.effort import seeds
 
 KEYS = {"word": pl.String(), "day": pl.Int64()}
@@ -30,7 +28,6 @@ class Kept:
         self.counts = self.table.columns("count", {"many": np.int64, "sum": np.float64})
         self.latest = self.table.rows("latest", {"text": pl.String()})
         self.bag = self.context.bag("bag", self.table, {"v": pl.Int64()})
-        self.timers = self.context.timers("timers", self.table, Clock.EVENT)
 
     def step(self, random: Random) -> None:
         rows = random.choice([1, 5, 300])
@@ -47,10 +44,6 @@ class Kept:
         slots = self.bag.find_or_put(entered.key, entered.slots, values)
         self.bag.add(slots, np.ones(rows, np.int64) * random.choice([1, -1]))
         self.bag.sweep(slots)
-        at = np.full(rows, random.randrange(1_000), np.int64)
-        self.timers.set(key_hashes(frame, list(KEYS), 7), entered.slots, at)
-        if random.random() < 0.3:
-            self.timers.due(random.randrange(1_000))
         if random.random() < 0.4:
             held = self.table.index.slots()
             self.table.remove(held[np.array([random.random() < 0.3 for _ in held], np.bool_)])

@@ -93,8 +93,8 @@ class GroupState:
 
     Attributes:
         columns: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
-        accumulators: what folds rows in, merges partial aggregates and gives the result: a name in ACCUMULATORS of the runtime
-            (`operators/keyed/makers.py`); of another package the import path of such a function.
+        accumulators: what folds rows in, merges partial aggregates and gives the result: the name by which the runtime has it
+            (`accumulates`, `operators/keyed/makers.py`); of another package the import path of its class or function.
         variant: which of the results that the accumulators can give; empty for the one that is called as the aggregate is.
         takes_back: rows can be taken back; where they may be and this is false, the query is refused.
         merges_changes: partial aggregates of rows that are taken back can be merged.

@@ -57,7 +57,7 @@ from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode, sinks_in
 from ouzel.compiler.plan.sources import Scan, Watermark, scans_in
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
-from ouzel.compiler.plan.window_grid import WindowGrid
+from ouzel.compiler.plan.window_grid import WindowGrid, lay_grid
 from ouzel.compiler.plan.windows import AddsWindow, AssignWindow, WindowKind
 
 __all__ = [
@@ -142,6 +142,7 @@ __all__ = [
     "describe_moving",
     "identity_origins",
     "keeps_rows",
+    "lay_grid",
     "names_above",
     "names_at_top",
     "names_below",

@@ -9,7 +9,7 @@ from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.plan.base import Names, RowWise, Unary, identity_origins
-from ouzel.compiler.plan.window_grid import WindowGrid
+from ouzel.compiler.plan.window_grid import WindowGrid, lay_grid
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -83,7 +83,8 @@ class AssignWindow(AddsWindow, RowWise):
     @property
     def window_grid(self) -> WindowGrid:
         start, end, _ = self.names
-        return WindowGrid(self.size_us, self.slide_us, self.grid_us, self.offset_us, start, end, self.zone)
+        spans = self.size_us, self.slide_us, self.grid_us, self.offset_us
+        return lay_grid(*spans, zone=self.zone, start=start, end=end)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column},)

@@ -19,6 +19,7 @@ from ouzel.compiler.plan import (
     Union,
     Watermark,
     WindowGrid,
+    lay_grid,
     walk,
 )
 from ouzel.compiler.types import DataType, DateType, TimestampType
@@ -60,7 +61,7 @@ class Extent:
         """Where its windows lie; of several kinds anywhere."""
         grids = {(each.grid_us, each.offset_us % each.grid_us, each.zone) for each in self.windows}
         grid_us, offset_us, zone = grids.pop() if len(grids) == 1 else (1, 0, "")
-        return WindowGrid(self.size_us, grid_us, grid_us, offset_us, zone=zone)
+        return lay_grid(self.size_us, grid_us, grid_us, offset_us, zone=zone)
 
     def first_value(self, from_us: int) -> int:
         """The column's least value of a row that begins then or later."""

@@ -8,44 +8,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import cast
 
+from ouzel.compiler import plan
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
-from ouzel.compiler.plan import (
-    LEFT_ONLY,
-    PADDED,
-    Aggregate,
-    AggregateCall,
-    ApplyPython,
-    AsofJoin,
-    AssignSession,
-    AssignWindow,
-    EmitRule,
-    Filter,
-    FinalAggregate,
-    Gather,
-    GatherElements,
-    IntervalJoin,
-    Join,
-    JoinKind,
-    LateRows,
-    Node,
-    Over,
-    PartialAggregate,
-    PartialTopN,
-    Project,
-    RowTime,
-    Scan,
-    Served,
-    SetOperation,
-    SideJoin,
-    Sink,
-    TopN,
-    Union,
-    Unnest,
-    Watermark,
-    WindowGrid,
-    walk,
-)
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
 from ouzel.reconcile.explaining.bounds import PartBound, trace_call, with_bounding_calls
@@ -70,36 +35,36 @@ class Role(Enum):
 ROLES: NodeTable[Role] = NodeTable(
     "a reconciliation",
     {
-        Scan: Role.SINGLE,
-        Watermark: Role.SINGLE,
-        Project: Role.KEEPS,
-        Filter: Role.KEEPS,
-        Unnest: Role.REPEATS,
-        GatherElements: Role.KEEPS,
-        ApplyPython: Role.REPEATS,
-        AssignSession: Role.SINGLE,
-        AssignWindow: Role.SINGLE,
-        Aggregate: Role.GROUPS,
-        PartialAggregate: Refused("it compares what the query says, before any rule"),
-        FinalAggregate: Refused("it compares what the query says, before any rule"),
-        Union: Role.REPEATS,
-        Join: Role.MATCHES,
-        SetOperation: Role.REPEATS,
-        IntervalJoin: Role.MATCHES,
-        SideJoin: Role.REPEATS,
-        Served: Role.SINGLE,
-        Over: Role.REPEATS,
-        TopN: Role.REPEATS,
-        PartialTopN: Refused("it compares what the query says, before any rule"),
-        AsofJoin: Role.REPEATS,
-        Gather: Role.KEEPS,
-        LateRows: Role.REPEATS,
-        Sink: Role.SINGLE,
+        plan.Scan: Role.SINGLE,
+        plan.Watermark: Role.SINGLE,
+        plan.Project: Role.KEEPS,
+        plan.Filter: Role.KEEPS,
+        plan.Unnest: Role.REPEATS,
+        plan.GatherElements: Role.KEEPS,
+        plan.ApplyPython: Role.REPEATS,
+        plan.AssignSession: Role.SINGLE,
+        plan.AssignWindow: Role.SINGLE,
+        plan.Aggregate: Role.GROUPS,
+        plan.PartialAggregate: Refused("it compares what the query says, before any rule"),
+        plan.FinalAggregate: Refused("it compares what the query says, before any rule"),
+        plan.Union: Role.REPEATS,
+        plan.Join: Role.MATCHES,
+        plan.SetOperation: Role.REPEATS,
+        plan.IntervalJoin: Role.MATCHES,
+        plan.SideJoin: Role.REPEATS,
+        plan.Served: Role.SINGLE,
+        plan.Over: Role.REPEATS,
+        plan.TopN: Role.REPEATS,
+        plan.PartialTopN: Refused("it compares what the query says, before any rule"),
+        plan.AsofJoin: Role.REPEATS,
+        plan.Gather: Role.KEEPS,
+        plan.LateRows: Role.REPEATS,
+        plan.Sink: Role.SINGLE,
     },
 )
 
 
-def _role(node: Node) -> Role:
+def _role(node: plan.Node) -> Role:
     return ROLES[type(node)]
 
 
@@ -136,7 +101,7 @@ class Joined:
 
     matched: tuple[str, ...]
     padded: tuple[Padded, ...]
-    times: tuple[RowTime, ...] = ()
+    times: tuple[plan.RowTime, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,13 +138,13 @@ class Lineage:
     copies: int = 1
     window_us: int = 0
     window_start: str | None = None
-    emit: EmitRule | None = None
+    emit: plan.EmitRule | None = None
     joined: Joined | None = None
     leaves_at: str | None = None
     bounds: Mapping[str, PartBound] = field(default_factory=dict)
 
 
-def lineage(sink: Sink) -> Lineage:
+def lineage(sink: plan.Sink) -> Lineage:
     """What the plan below a sink says of its rows."""
     columns = sink.columns or sink.input.schema
     names = dict(zip(sink.input.schema.names, columns.names, strict=True))
@@ -208,8 +173,8 @@ def lineage(sink: Sink) -> Lineage:
     step = _step(aggregate) if time else 0
     time = time or _time(columns, sink, names)
     emit = aggregate.emit.rule
-    if emit is EmitRule.WATERMARK and not aggregate.emit.final:
-        emit = EmitRule.DELAY  # it too tells, and later what has changed
+    if emit is plan.EmitRule.WATERMARK and not aggregate.emit.final:
+        emit = plan.EmitRule.DELAY  # it too tells, and later what has changed
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
         _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), start or None, emit,
@@ -217,14 +182,14 @@ def lineage(sink: Sink) -> Lineage:
     )  # fmt: skip
 
 
-def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[str, PartBound]:
+def _bounds(top: plan.Node, aggregate: plan.Aggregate, names: Mapping[str, str]) -> dict[str, PartBound]:
     """The bounds of what lies below `top`, whose columns have these names in the output."""
     calls = {call.name: call for call in aggregate.calls}
     made_of = {name: found for inner, name in names.items() if (found := trace_call(top, inner)) and found[0] in calls}
     return find_bounds(aggregate, {name: (calls[call], loss) for name, (call, loss) in made_of.items()})
 
 
-def batch_sink(sink: Sink, bounds: Mapping[str, PartBound] = MappingProxyType({})) -> Sink:
+def batch_sink(sink: plan.Sink, bounds: Mapping[str, PartBound] = MappingProxyType({})) -> plan.Sink:
     """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, or by what rows of a top OVER leave,
     and what these bounds take.
 
@@ -235,9 +200,9 @@ def batch_sink(sink: Sink, bounds: Mapping[str, PartBound] = MappingProxyType({}
     return replace(sink, input=_carrying(sink.input, bounds), columns=Schema(()))
 
 
-def _carrying(node: Node, bounds: Mapping[str, PartBound]) -> Node:
+def _carrying(node: plan.Node, bounds: Mapping[str, PartBound]) -> plan.Node:
     match node:
-        case Project():
+        case plan.Project():
             below = _carrying(node.input, bounds)
             kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
             return replace(node, input=below, items=(*node.items, *kept))
@@ -249,22 +214,22 @@ def _carrying(node: Node, bounds: Mapping[str, PartBound]) -> Node:
         keys = (*keys, *needed)
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
-    return Project(node, (*((name, column) for name, column in items if name in given), *copies))
+    return plan.Project(node, (*((name, column) for name, column in items if name in given), *copies))
 
 
-def _carried_of(node: Node) -> tuple[str, ...]:
+def _carried_of(node: plan.Node) -> tuple[str, ...]:
     if node.leaves_at is not None:
         return (node.leaves_at,)
-    return node.groups.keys if node.groups else _keys(cast(Join, node)).names
+    return node.groups.keys if node.groups else _keys(cast(plan.Join, node)).names
 
 
-def top_aggregate(sink: Sink) -> Aggregate | None:
+def top_aggregate(sink: plan.Sink) -> plan.Aggregate | None:
     """The aggregate that makes the sink's rows, if only projections and filters follow it."""
     groups = _maker(sink).groups
     return groups if groups and groups.keys else None
 
 
-def top_join(sink: Sink) -> Join | None:
+def top_join(sink: plan.Sink) -> plan.Join | None:
     """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
 
     What an anti join has lost shows in rows that are there, and nothing tells what they should have met; a lost version shows in rows that
@@ -273,18 +238,18 @@ def top_join(sink: Sink) -> Join | None:
     node = _maker(sink)
     if _role(node) is not Role.MATCHES:
         return None
-    join = cast(Join, node)
-    return join if join.kind is not JoinKind.ANTI and (join.keys or not PADDED[join.kind]) else None
+    join = cast(plan.Join, node)
+    return join if join.kind is not plan.JoinKind.ANTI and (join.keys or not plan.PADDED[join.kind]) else None
 
 
-def _maker(sink: Sink) -> Node:
+def _maker(sink: plan.Sink) -> plan.Node:
     node = sink.input
     while _role(node) is Role.KEEPS:
         (node,) = node.inputs
     return node
 
 
-def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
+def _unique(sink: plan.Sink, names: Mapping[str, str]) -> tuple[str, ...]:
     """Columns in which no two rows are equal, preferring what is ranked over ranks; empty if only all columns together are."""
     known = frozenset(name for node in _maker(sink).inputs for name in node.schema.names)
     found = [key for key in sink.input.unique_keys if 0 < len(key) < len(names)]
@@ -293,26 +258,26 @@ def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for inner, name in names.items() if inner in best)
 
 
-def _keys(join: Join) -> Schema:
+def _keys(join: plan.Join) -> Schema:
     """The columns of a join's rows that say which task made them, and whether of a match."""
-    right = () if join.kind in LEFT_ONLY else (name for _, name in join.keys)
+    right = () if join.kind in plan.LEFT_ONLY else (name for _, name in join.keys)
     names = (*(name for name, _ in join.keys), *right, *(time.column for time in join.row_times))
     return join.schema.select(tuple(dict.fromkeys(names)))
 
 
-def _trace_join(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
+def _trace_join(join: plan.Join, top: plan.Node, names: Mapping[str, str]) -> Joined:
     """What is known of the join's rows below `top`, whose columns have these names in the output."""
-    matched = tuple(pair[number] for pair in join.keys for number in PADDED[join.kind])
+    matched = tuple(pair[number] for pair in join.keys for number in plan.PADDED[join.kind])
     made_of = {name: _origin(top, inner) for inner, name in names.items()}
     if None in made_of.values():
         return Joined(matched, (), join.row_times)
     inputs = [frozenset(node.schema.names) for node in join.inputs]
     sides = [tuple(name for name, origin in made_of.items() if origin in inputs[side]) for side in (0, 1)]
-    padded = tuple(Padded(sides[side], sides[1 - side]) for side in PADDED[join.kind] if all(sides))
+    padded = tuple(Padded(sides[side], sides[1 - side]) for side in plan.PADDED[join.kind] if all(sides))
     return Joined(matched, padded, join.row_times)
 
 
-def _origin(node: Node, name: str) -> str | None:
+def _origin(node: plan.Node, name: str) -> str | None:
     """The column of the top join that a column is, as it is; None if it is computed."""
     if _role(node) is not Role.KEEPS:
         return name
@@ -320,12 +285,12 @@ def _origin(node: Node, name: str) -> str | None:
     return _origin(node.inputs[0], value.name) if isinstance(value, Column) else None
 
 
-def _is_single(node: Node) -> bool:
+def _is_single(node: plan.Node) -> bool:
     """Whether nothing below multiplies rows, except into the windows that a row lies in."""
-    return not any(_role(below) in (Role.GROUPS, Role.MATCHES, Role.REPEATS) for below in walk(node))
+    return not any(_role(below) in (Role.GROUPS, Role.MATCHES, Role.REPEATS) for below in plan.walk(node))
 
 
-def _trace(node: Node, name: str) -> frozenset[str]:
+def _trace(node: plan.Node, name: str) -> frozenset[str]:
     """The aggregate's columns that a column is computed from."""
     if _role(node) is not Role.KEEPS:
         return frozenset({name})
@@ -334,7 +299,7 @@ def _trace(node: Node, name: str) -> frozenset[str]:
     return frozenset[str]().union(*(_trace(node.inputs[0], part) for part in read))
 
 
-def _direction(node: Node, name: str) -> Direction:
+def _direction(node: plan.Node, name: str) -> Direction:
     if _role(node) is Role.KEEPS:
         value = _uncast(node.expression_of(name))
         return _direction(node.inputs[0], value.name) if isinstance(value, Column) else Direction.FREE
@@ -342,7 +307,7 @@ def _direction(node: Node, name: str) -> Direction:
     return next((_moves(call) for call in calls if call.name == name), Direction.FREE)
 
 
-def _moves(call: AggregateCall) -> Direction:
+def _moves(call: plan.AggregateCall) -> Direction:
     if call.distinct:
         return {"count": Direction.DISTINCT, "max": Direction.RISING}.get(call.function, Direction.FREE)
     every = call.argument is None and call.filter is None
@@ -361,7 +326,7 @@ def _uncast(value: Expression | None) -> Expression | None:
     return value
 
 
-def _time(columns: Schema, sink: Sink, names: Mapping[str, str]) -> str | None:
+def _time(columns: Schema, sink: plan.Sink, names: Mapping[str, str]) -> str | None:
     """Event time if it is in the output; else the first column that is a time at all."""
     named = names.get(sink.input.time_column or "")
     return named or next((field.name for field in columns if _is_time(columns, field.name)), None)
@@ -371,21 +336,21 @@ def _is_time(columns: Schema, name: str) -> bool:
     return isinstance(columns[name].type, DateType | TimestampType)
 
 
-def _window_us(aggregate: Aggregate) -> int:
+def _window_us(aggregate: plan.Aggregate) -> int:
     return next((grid.longest_us for grid in _grids(aggregate)), 0) if aggregate.window else 0
 
 
-def _copies(aggregate: Aggregate) -> int:
+def _copies(aggregate: plan.Aggregate) -> int:
     return max((-(-grid.size_us // grid.slide_us) for grid in _grids(aggregate) if grid.slide_us), default=1)
 
 
-def _step(aggregate: Aggregate) -> int:
+def _step(aggregate: plan.Aggregate) -> int:
     return next((grid.slide_us for grid in _grids(aggregate)), 0)
 
 
-def _grids(aggregate: Aggregate) -> Iterator[WindowGrid]:
+def _grids(aggregate: plan.Aggregate) -> Iterator[plan.WindowGrid]:
     """The windows that its rows have been put into, the last ones first."""
-    return (node.window_grid for node in walk(aggregate) if node.window_grid)
+    return (node.window_grid for node in plan.walk(aggregate) if node.window_grid)
 
 
 def _step_of(columns: Schema, time: str | None, step_us: int) -> int:

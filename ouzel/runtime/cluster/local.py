@@ -46,7 +46,10 @@ _NAME_BYTES = 100
 
 
 class LocalScheduler:
-    """Starts and ends containers through a warm server process (see server.py)."""
+    """Starts and ends the containers of one topology through a warm server process (server.py).
+
+    It has the events of Heron's IScheduler (Fu et al., ICDE 2017, section IV) but `onUpdate`: an update is another start, from an epoch.
+    """
 
     def __init__(self) -> None:
         self._job: RunDescription | None = None
@@ -58,9 +61,11 @@ class LocalScheduler:
         return self._server.pid
 
     def initialize(self, job: RunDescription) -> None:
+        """Called once before anything else."""
         self._job = job
 
     def on_schedule(self, plan: PackingPlan) -> None:
+        """Start the containers of the plan, and the topology master's."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
@@ -68,6 +73,7 @@ class LocalScheduler:
         self._tell(do="schedule", home=str(self._job.home), containers=containers, tables=tables, secrets=secrets)
 
     def on_kill(self) -> None:
+        """End all containers, and the server."""
         with contextlib.suppress(TopologyError):
             self._tell(do="kill")
         try:
@@ -80,19 +86,13 @@ class LocalScheduler:
                 pipe.close()
 
     def on_restart(self, container: int | None = None) -> None:
+        """End one container, or all of them, and start it again."""
         assert self._job is not None
         for number in self._job.containers if container is None else [container]:
             self._tell(do="restart", container=number)
 
-    def on_update(self, current: PackingPlan, proposed: PackingPlan) -> None:
-        """See Scheduler.
-
-        Raises:
-            TopologyError: always, so far: a running topology cannot change its packing yet.
-        """
-        raise TopologyError("the packing of a running topology cannot change yet; stop it and start it anew")
-
     def close(self) -> None:
+        """Let go of everything; containers run on."""
         if self._server.stdin is not None:
             self._server.stdin.close()
 

@@ -5,36 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ouzel.compiler.plan import (
-    Aggregate,
-    ApplyPython,
-    AsofJoin,
-    AssignSession,
-    AssignWindow,
-    Filter,
-    FinalAggregate,
-    Gather,
-    GatherElements,
-    IntervalJoin,
-    Join,
-    LateRows,
-    Node,
-    Over,
-    PartialAggregate,
-    PartialTopN,
-    Project,
-    Scan,
-    Served,
-    SetOperation,
-    SideJoin,
-    Sink,
-    TopN,
-    Union,
-    Unnest,
-    Watermark,
-    names_below,
-    streamed_inputs,
-)
+from ouzel.compiler import plan
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.planner.refused import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.settings import Settings
@@ -62,31 +33,31 @@ from ouzel.runtime.operators.rowwise.windows import WindowAssignment
 OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
     TOPOLOGIES,
     {
-        Scan: lambda _node, _seed: Passing(),  # the task reads
-        Project: lambda node, _seed: Projection(node),
-        Filter: lambda node, _seed: Selection(node.predicate),
-        Watermark: lambda node, _seed: WatermarkAssigner(node),
-        GatherElements: lambda node, _seed: GatheringElements(node),
-        Unnest: lambda node, _seed: Unnesting(node) if node.condition is None else OuterUnnesting(node),
-        ApplyPython: lambda node, _seed: PythonSteps(node),
-        AssignSession: lambda node, seed: SessionAssignment(node, seed),
-        AssignWindow: lambda node, _seed: WindowAssignment(node),
-        Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
-        PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
-        FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
-        Join: lambda node, seed: Joining(node, seed),
-        SideJoin: lambda node, seed: SideJoining(node, seed),
-        SetOperation: lambda node, seed: Comparing(node, seed),
-        AsofJoin: lambda node, seed: AsofJoining(node, seed),
-        IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
-        Over: over,
-        TopN: top_n,
-        PartialTopN: lambda node, _seed: PartialTop(node),
-        Union: lambda _node, _seed: Passing(),  # its reader has several inputs
-        Gather: lambda node, _seed: Gathering(node),
-        LateRows: lambda node, _seed: Lateness(node),
-        Served: Refused("only a join can ask for its rows"),
-        Sink: lambda _node, _seed: Passing(),  # the task writes
+        plan.Scan: lambda _node, _seed: Passing(),  # the task reads
+        plan.Project: lambda node, _seed: Projection(node),
+        plan.Filter: lambda node, _seed: Selection(node.predicate),
+        plan.Watermark: lambda node, _seed: WatermarkAssigner(node),
+        plan.GatherElements: lambda node, _seed: GatheringElements(node),
+        plan.Unnest: lambda node, _seed: Unnesting(node) if node.condition is None else OuterUnnesting(node),
+        plan.ApplyPython: lambda node, _seed: PythonSteps(node),
+        plan.AssignSession: lambda node, seed: SessionAssignment(node, seed),
+        plan.AssignWindow: lambda node, _seed: WindowAssignment(node),
+        plan.Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
+        plan.PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
+        plan.FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
+        plan.Join: lambda node, seed: Joining(node, seed),
+        plan.SideJoin: lambda node, seed: SideJoining(node, seed),
+        plan.SetOperation: lambda node, seed: Comparing(node, seed),
+        plan.AsofJoin: lambda node, seed: AsofJoining(node, seed),
+        plan.IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
+        plan.Over: over,
+        plan.TopN: top_n,
+        plan.PartialTopN: lambda node, _seed: PartialTop(node),
+        plan.Union: lambda _node, _seed: Passing(),  # its reader has several inputs
+        plan.Gather: lambda node, _seed: Gathering(node),
+        plan.LateRows: lambda node, _seed: Lateness(node),
+        plan.Served: Refused("only a join can ask for its rows"),
+        plan.Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,
     },
 )
@@ -94,7 +65,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
 
 
 def build_chain(
-    nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[str] = (), outputs: Sequence[Output] = ()
+    nodes: Sequence[plan.Node], settings: Settings, upsert_by: Sequence[str] = (), outputs: Sequence[Output] = ()
 ) -> Chain:
     """The operators of a component's chain, upstream first.
 
@@ -126,11 +97,11 @@ def _share(chain: Chain) -> None:
                 operator.hand_on(reader)
 
 
-def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
+def _edges(nodes: Sequence[plan.Node], outputs: Sequence[Output]) -> list[Edges]:
     """Where the rows of each node go: to those of the others that read it, and into its streams; and where those that it drops."""
     streams = [(output.place % len(nodes), output.stream) for output in outputs] or [(len(nodes) - 1, DEFAULT_STREAM)]
     readers = [
-        [reader for reader, other in enumerate(nodes) if any(node is one for one in streamed_inputs(other))]
+        [reader for reader, other in enumerate(nodes) if any(node is one for one in plan.streamed_inputs(other))]
         for node in nodes
     ]
     return [
@@ -143,14 +114,14 @@ def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
     ]
 
 
-def _replaceable(nodes: Sequence[Node], keys: Sequence[str]) -> int:
+def _replaceable(nodes: Sequence[plan.Node], keys: Sequence[str]) -> int:
     """The place of the aggregate whose group keys these are, seen through projections; -1 if there is none."""
     names = frozenset(keys)
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
         if node.groups:
             return place if names in node.unique_keys else -1
-        below = names_below(node, names) if node.is_one_to_one else None
+        below = plan.names_below(node, names) if node.is_one_to_one else None
         if below is None:
             return -1
         names = below

@@ -1,4 +1,4 @@
-"""StateContext: all that one task of an operator keeps. It is asked for tables, bags, timers and values, and snapshots and restores them.
+"""StateContext: all that one task of an operator keeps. It is asked for tables, bags and values, and snapshots and restores them.
 
 A snapshot is whole, or holds what has changed since the one before. Several tasks' snapshots of one operator make its state, each with a
 range of key groups; a task that restores takes the rows of its own range from all of them, so splitting and merging are one filter.
@@ -21,7 +21,6 @@ from ouzel.runtime.state.lending import SnapshotParts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
-from ouzel.runtime.state.timers import Clock, Timers
 from ouzel.runtime.state.value import Value
 
 Kind = TypeVar("Kind", bound=Kept | Value)
@@ -99,10 +98,6 @@ class StateContext:
     def bag(self, name: str, owners: SlotTable, row: Mapping[str, pl.DataType], order_by: str | None = None) -> RowBag:
         """Declare weighted rows for each key of a table."""
         return self._declare(RowBag(name, owners, row, self.seed, order_by))
-
-    def timers(self, name: str, owners: SlotTable, clock: Clock) -> Timers:
-        """Declare timers for the keys of a table."""
-        return self._declare(Timers(name, owners, clock, self.seed))
 
     def value(self, name: str, initial: int | bool) -> Value:
         """Declare one value of the operator."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ouzel.compiler import plan
 from ouzel.compiler.expressions import (
     Call,
     Cast,
@@ -20,37 +21,6 @@ from ouzel.compiler.expressions import (
 from ouzel.compiler.functions.lowering import backtick, parenthesize
 from ouzel.compiler.functions.spark import InSpark, column_name, is_path, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import (
-    Aggregate,
-    ApplyPython,
-    AsofJoin,
-    AssignSession,
-    AssignWindow,
-    Filter,
-    FinalAggregate,
-    Gather,
-    GatherElements,
-    IntervalJoin,
-    Join,
-    JoinKind,
-    LateRows,
-    Node,
-    Over,
-    PartialAggregate,
-    PartialTopN,
-    Project,
-    Scan,
-    Served,
-    SetKind,
-    SetOperation,
-    SideJoin,
-    Sink,
-    TopN,
-    Union,
-    Unnest,
-    Watermark,
-    WindowKind,
-)
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, MapType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
@@ -74,22 +44,22 @@ Lowering = Callable[[Any, FrameNames], list[str]]
 BATCH: NodeTable[Lowering] = NodeTable(
     "the PySpark job",
     {
-        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        PartialTopN: Refused("it ranks whole partitions, and Spark cuts them short by itself"),
-        ApplyPython: lower_python,
-        Served: Refused(
+        plan.PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        plan.FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        plan.PartialTopN: Refused("it ranks whole partitions, and Spark cuts them short by itself"),
+        plan.ApplyPython: lower_python,
+        plan.Served: Refused(
             "a service answers for single keys, and a batch job reads whole tables",
             "left_join what the service knows, as a stream of its own",
         ),
-        Over: lower_over,
-        TopN: lower_top,
+        plan.Over: lower_over,
+        plan.TopN: lower_top,
     },
 )
 """The lines of each node."""
 
 
-def lower_batch(node: Node, names: FrameNames) -> list[str]:
+def lower_batch(node: plan.Node, names: FrameNames) -> list[str]:
     """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
 
     Raises:
@@ -98,37 +68,37 @@ def lower_batch(node: Node, names: FrameNames) -> list[str]:
     return BATCH[type(node)](node, names)
 
 
-@BATCH.add(Scan)
-def _scan(node: Scan, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Scan)
+def _scan(node: plan.Scan, names: FrameNames) -> list[str]:
     return lower_scan(node)
 
 
-@BATCH.add(Watermark)
-def _watermark(node: Watermark, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Watermark)
+def _watermark(node: plan.Watermark, names: FrameNames) -> list[str]:
     """Nothing: no row of a batch is late."""
     return []
 
 
-@BATCH.add(Sink)
-def _sink(node: Sink, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Sink)
+def _sink(node: plan.Sink, names: FrameNames) -> list[str]:
     return []
 
 
-@BATCH.add(Gather)
-def _gather(node: Gather, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Gather)
+def _gather(node: plan.Gather, names: FrameNames) -> list[str]:
     """Nothing: a batch has no clock."""
     return []
 
 
-@BATCH.add(Project)
-def _project(node: Project, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Project)
+def _project(node: plan.Project, names: FrameNames) -> list[str]:
     renamed = _list_renamed(node)
     if renamed:
         return [f".withColumnsRenamed({{{', '.join(f'{quote(old)}: {quote(new)}' for old, new in renamed.items())}}})"]
     return [select(alias(name, value) for name, value in node.items)]
 
 
-def _list_renamed(node: Project) -> dict[str, str]:
+def _list_renamed(node: plan.Project) -> dict[str, str]:
     """Old names and new ones of a projection that only renames; else, and where Spark, blind to case, could mistake one, none."""
     below = [value.name if isinstance(value, Column) else "" for _, value in node.items]
     renamed = {old: name for old, (name, _) in zip(below, node.items, strict=True) if old != name}
@@ -136,36 +106,36 @@ def _list_renamed(node: Project) -> dict[str, str]:
     return renamed if tuple(below) == node.input.schema.names and len(letters) == len(set(letters)) else {}
 
 
-@BATCH.add(Filter)
-def _filter(node: Filter, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Filter)
+def _filter(node: plan.Filter, names: FrameNames) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
 
 
-@BATCH.add(Union)
-def _union(node: Union, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Union)
+def _union(node: plan.Union, names: FrameNames) -> list[str]:
     first, *others = (names[id(branch)] for branch in node.branches)
     return [first, *(f".union({other})" for other in others)]
 
 
-@BATCH.add(SetOperation)
-def _set_operation(node: SetOperation, names: FrameNames) -> list[str]:
+@BATCH.add(plan.SetOperation)
+def _set_operation(node: plan.SetOperation, names: FrameNames) -> list[str]:
     left, right = (names[id(below)] for below in node.inputs)
     return [left, f".{SET_OPERATIONS[node.kind, node.all]}({right})"]
 
 
 SET_OPERATIONS = {
-    (SetKind.INTERSECT, False): "intersect", (SetKind.INTERSECT, True): "intersectAll",
-    (SetKind.EXCEPT, False): "subtract", (SetKind.EXCEPT, True): "exceptAll",
+    (plan.SetKind.INTERSECT, False): "intersect", (plan.SetKind.INTERSECT, True): "intersectAll",
+    (plan.SetKind.EXCEPT, False): "subtract", (plan.SetKind.EXCEPT, True): "exceptAll",
 }  # fmt: skip
 
 
-@BATCH.add(Join)
-@BATCH.add(SideJoin)
-def _join(node: Join, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Join)
+@BATCH.add(plan.SideJoin)
+def _join(node: plan.Join, names: FrameNames) -> list[str]:
     left, right = (names[id(below)] for below in node.inputs)
-    if isinstance(node, SideJoin):
+    if isinstance(node, plan.SideJoin):
         right = f"F.broadcast({right})"
-    if not node.keys and node.condition is None and node.kind is JoinKind.INNER:
+    if not node.keys and node.condition is None and node.kind is plan.JoinKind.INNER:
         return [left, f".crossJoin({right})"]
     types = {**_types(node.left), **_types(node.right)}
     parts: list[Expression] = [
@@ -174,26 +144,26 @@ def _join(node: Join, names: FrameNames) -> list[str]:
     if node.condition is not None:
         parts.append(node.condition)
     condition = _condition(conjunction(parts)) if parts else "F.lit(True)"
-    how = "" if node.kind is JoinKind.INNER else f', "{node.kind.value.replace(" ", "_")}"'
+    how = "" if node.kind is plan.JoinKind.INNER else f', "{node.kind.value.replace(" ", "_")}"'
     return [left, f".join({right}, {condition}{how})"]
 
 
-@BATCH.add(IntervalJoin)
-def _interval_join(node: IntervalJoin, names: FrameNames) -> list[str]:
+@BATCH.add(plan.IntervalJoin)
+def _interval_join(node: plan.IntervalJoin, names: FrameNames) -> list[str]:
     return _join(replace(node, condition=node.whole_condition), names)
 
 
-@BATCH.add(AsofJoin)
-def _asof_join(node: AsofJoin, names: FrameNames) -> list[str]:
+@BATCH.add(plan.AsofJoin)
+def _asof_join(node: plan.AsofJoin, names: FrameNames) -> list[str]:
     return lower_asof(node, *(names[id(below)] for below in node.inputs))
 
 
-def _types(node: Node) -> dict[str, DataType]:
+def _types(node: plan.Node) -> dict[str, DataType]:
     return {field.name: field.type for field in node.schema}
 
 
-@BATCH.add(Aggregate)
-def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Aggregate)
+def _aggregate(node: plan.Aggregate, names: FrameNames) -> list[str]:
     values = _inline(node, names)
     keys = [_key(key, values.get(key)) for key in node.keys]
     computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
@@ -203,15 +173,15 @@ def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
     return [*grouped, call(".agg", [spark_aggregate(each, computed) for each in node.calls])]
 
 
-@BATCH.add(LateRows)
-def lower_late_rows(node: LateRows, names: FrameNames) -> list[str]:
+@BATCH.add(plan.LateRows)
+def lower_late_rows(node: plan.LateRows, names: FrameNames) -> list[str]:
     """None, for no row of a batch is late."""
     nulls = [f"F.lit(None).cast({quote(to_spark_type(one.type))}).alias({quote(one.name)})" for one in node.schema]
     return [comment("a batch has no late rows"), ".where(F.lit(False))", select(nulls)]
 
 
-@BATCH.add(Unnest)
-def _unnest(node: Unnest, names: FrameNames) -> list[str]:
+@BATCH.add(plan.Unnest)
+def _unnest(node: plan.Unnest, names: FrameNames) -> list[str]:
     new = [quote(name) for name, _ in node.names]
     values, position = (new[:-1], [quote(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
@@ -226,7 +196,7 @@ def _unnest(node: Unnest, names: FrameNames) -> list[str]:
     return [exploded, select([*kept, *taken, *counted])]
 
 
-def _elements(node: Unnest) -> str:
+def _elements(node: plan.Unnest) -> str:
     """The array, of a conditional UNNEST with those elements alone that meet the condition."""
     array = to_spark(node.array)
     if node.condition is None:
@@ -255,8 +225,8 @@ def _parts_of_element(kind: DataType, names: Sequence[tuple[str, DataType]]) -> 
     return ("element",)
 
 
-@BATCH.add(GatherElements)
-def _gather_elements(node: GatherElements, names: FrameNames) -> list[str]:
+@BATCH.add(plan.GatherElements)
+def _gather_elements(node: plan.GatherElements, names: FrameNames) -> list[str]:
     variables = _variables(node.names, _parts_of_element(node.array.type, node.names))
     made = to_spark(node.array)
     made = f"F.map_entries({made})" if isinstance(node.array.type, MapType) else made
@@ -267,20 +237,20 @@ def _gather_elements(node: GatherElements, names: FrameNames) -> list[str]:
     return [f'.select("*", F.coalesce({made}, {empty}).alias({quote(node.name)}))']
 
 
-def _row_fields(node: Unnest) -> tuple[str, ...]:
+def _row_fields(node: plan.Unnest) -> tuple[str, ...]:
     """The fields of the elements, if these are rows."""
     element = node.array.type.element if isinstance(node.array.type, ArrayType) else None
     return tuple(field for field, _ in element.fields) if isinstance(element, RowType) else ()
 
 
-@BATCH.add(AssignWindow)
-def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
+@BATCH.add(plan.AssignWindow)
+def _assign_window(node: plan.AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
     if node.zone:
         return lower_local_window(node)
-    if node.kind is WindowKind.CUMULATE:
+    if node.kind is plan.WindowKind.CUMULATE:
         return _cumulate(node)
-    is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
+    is_hop, is_local = node.kind is plan.WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
     spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
     arguments = [quote(column_name(node.column)), *(quote(spark_span(length)) for length in spans)]
     if node.offset_us:
@@ -293,8 +263,8 @@ def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     return [comment(mark), select(['"*"', *columns])]
 
 
-@BATCH.add(AssignSession)
-def _assign_session(node: AssignSession, names: FrameNames) -> list[str]:
+@BATCH.add(plan.AssignSession)
+def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
     """By a running count of the rows that begin a session; a row without time is in none."""
     time, keys = backtick(node.column), [backtick(key) for key in node.keys]
     gap = f"INTERVAL '{node.gap_us / 1_000_000:.6f}' SECOND"
@@ -319,7 +289,7 @@ def _assign_session(node: AssignSession, names: FrameNames) -> list[str]:
     ]
 
 
-def _cumulate(node: AssignWindow) -> list[str]:
+def _cumulate(node: plan.AssignWindow) -> list[str]:
     """The largest window of a row gives the start, the step that it lies in the first end, and the others follow."""
     is_local = node.input.schema[node.column].type == TIMESTAMP_LTZ
     ends = [_window(node, length) for length in (node.slide_us, node.size_us)]
@@ -346,30 +316,30 @@ def _cumulate(node: AssignWindow) -> list[str]:
     ]
 
 
-def _window(node: AssignWindow, length_us: int) -> str:
+def _window(node: plan.AssignWindow, length_us: int) -> str:
     spans = [length_us, *([length_us, node.offset_us % length_us] if node.offset_us else [])]
     return f"F.window({', '.join([quote(column_name(node.column)), *(quote(spark_span(each)) for each in spans)])})"
 
 
-def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> AssignWindow:
+def without_unread_time(node: plan.AssignWindow, following: Sequence[plan.Node]) -> plan.AssignWindow:
     """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
     time = node.names[2]
     for reader in following:
         match reader:
-            case Project(items=items):
+            case plan.Project(items=items):
                 read = {name for _, value in items for name in columns_of(value)}
                 return node if time in read else replace(node, names=(*node.names[:2], ""))
-            case Filter(predicate=predicate) if time not in columns_of(predicate):
+            case plan.Filter(predicate=predicate) if time not in columns_of(predicate):
                 continue
         break
     return node
 
 
-def computes_below(node: Node, names: FrameNames) -> bool:
+def computes_below(node: plan.Node, names: FrameNames) -> bool:
     """Whether an aggregate computes the columns of the projection it reads by itself, so that the projection needs no line."""
     return (
-        isinstance(node, Aggregate)
-        and isinstance(node.input, Project)
+        isinstance(node, plan.Aggregate)
+        and isinstance(node.input, plan.Project)
         and id(node.input) not in names
         and not any(map(names_columns, node.calls))
     )
@@ -381,15 +351,15 @@ def _key(name: str, value: Expression | None) -> str:
     return f"{parenthesize(to_spark(value))}.alias({quote(name)})"
 
 
-def _inline(node: Aggregate, names: FrameNames) -> dict[str, Expression]:
+def _inline(node: plan.Aggregate, names: FrameNames) -> dict[str, Expression]:
     """What computes the columns of the projection below, by name."""
     if not computes_below(node, names):
         return {}
-    assert isinstance(node.input, Project)
+    assert isinstance(node.input, plan.Project)
     return dict(node.input.items)
 
 
-def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
+def _fields(node: plan.Unnest, values: Sequence[str]) -> list[str]:
     assert isinstance(node.array.type, ArrayType)
     assert isinstance(node.array.type.element, RowType)
     pairs = zip(node.array.type.element.fields, values, strict=True)

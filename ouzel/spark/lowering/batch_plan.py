@@ -15,6 +15,7 @@ from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
+from ouzel.spark.lowering.text import free_name
 
 Definitions = Mapping[str, Expression]
 
@@ -82,7 +83,7 @@ def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggre
     for name, value in node.input.items:
         if name.startswith("$"):
             called = wanted.get(name, "")
-            names[name] = called if called and called not in taken else _free(words_of(value), taken)
+            names[name] = called if called and called not in taken else free_name(words_of(value), taken)
             taken.add(names[name])
     below = replace(node.input, items=tuple((names.get(name, name), value) for name, value in node.input.items))
     calls = tuple(
@@ -105,7 +106,7 @@ def _name_calls(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, 
         if called and called not in taken - {call.name}:
             fresh = called
         elif call.name.startswith(HIDDEN):
-            fresh = _free(_describe(call), taken)
+            fresh = free_name(_describe(call), taken)
         else:
             fresh = call.name
         if fresh != call.name:
@@ -165,13 +166,6 @@ BETWEEN = {
     "le": "up_to", "eq": "is", "ne": "is_not", "and": "and", "or": "or", "like": "like",
 }  # fmt: skip
 """Words for the operators that stand between two values."""
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
 
 
 RULES: tuple[Callable[[Dag], Dag], ...] = (

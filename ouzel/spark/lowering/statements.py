@@ -25,7 +25,7 @@ from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames, Lowering, computes_below, without_unread_time
 from ouzel.spark.lowering.layout import STEP, assignment, return_statement
 from ouzel.spark.lowering.remarks import Remarks, remarks
-from ouzel.spark.lowering.text import comment, identifier, is_identifier, quote
+from ouzel.spark.lowering.text import comment, free_name, identifier, is_identifier, quote
 
 
 @dataclass
@@ -129,7 +129,7 @@ def _name(statements: Iterable[JobStatement]) -> None:
     )
     taken: set[str] = set()
     for statement in ordered:
-        statement.variable = _free(_choose_name(statement), taken)
+        statement.variable = free_name(_choose_name(statement), taken)
         taken.add(statement.variable)
 
 
@@ -193,13 +193,6 @@ def _text(statement: JobStatement, indent: int = 0, is_last: bool = False) -> st
     steps = statement.lines
     lines = return_statement(steps, indent) if is_last else assignment(statement.variable, steps, indent)
     return "".join(f"{line}\n" for line in [*(f"{' ' * indent}{note}" for note in statement.notes), *lines])
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
 
 
 OPERATORS: dict[type[Node], str] = {

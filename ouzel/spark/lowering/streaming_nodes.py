@@ -9,43 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ouzel.compiler import plan
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import (
-    Aggregate,
-    AggregateCall,
-    ApplyPython,
-    AsofJoin,
-    AssignSession,
-    AssignWindow,
-    Changelog,
-    Filter,
-    FinalAggregate,
-    Gather,
-    GatherElements,
-    IntervalJoin,
-    Join,
-    LateRows,
-    Leaf,
-    Node,
-    Over,
-    PartialAggregate,
-    PartialTopN,
-    Project,
-    RowWise,
-    Scan,
-    Served,
-    SetOperation,
-    SideJoin,
-    Sink,
-    TopN,
-    Union,
-    Unnest,
-    Watermark,
-    identity_origins,
-)
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
@@ -66,7 +34,7 @@ EVENT_TIME = '{"spark.watermarkDelayMs": 0}'
 
 
 @dataclass(frozen=True)
-class MarkedScan(Scan):
+class MarkedScan(plan.Scan):
     """A table whose last row marks its end; the mark is dropped at once where no watermark waits for it (`dropped`)."""
 
     dropped: bool = False
@@ -80,22 +48,22 @@ class MarkedScan(Scan):
 
 
 @dataclass(frozen=True)
-class StaticScan(Scan):
+class StaticScan(plan.Scan):
     """A row of constants, which each micro-batch's table has anew."""
 
 
 @dataclass(frozen=True)
-class SideScan(Scan):
+class SideScan(plan.Scan):
     """A table at rest beside a stream, read whole for each micro-batch."""
 
 
 @dataclass(frozen=True)
-class StreamingStep(RowWise):
+class StreamingStep(plan.RowWise):
     """A node that stands in a plan when all rules have been applied: they may neither prune it nor move a filter below it."""
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return {name: origin for name, origin in identity_origins(self).items() if name in self.schema.names}
+        return {name: origin for name, origin in plan.identity_origins(self).items() if name in self.schema.names}
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (frozenset(self.input.schema.names),)
@@ -157,7 +125,7 @@ class EventTimeKey(StreamingStep):
 class OfSets(StreamingStep):
     """Each call's column is a set of values, and becomes the call's result: Spark's streams have no DISTINCT."""
 
-    calls: tuple[tuple[AggregateCall, DataType], ...]
+    calls: tuple[tuple[plan.AggregateCall, DataType], ...]
 
     @property
     def schema(self) -> Schema:
@@ -175,7 +143,7 @@ class OfSets(StreamingStep):
 
 
 @dataclass(frozen=True)
-class MicroBatch(Leaf):
+class MicroBatch(plan.Leaf):
     """The table that a streaming aggregation gives with each micro-batch; of several aggregates in one, that of `branch`.
 
     An aggregate without keys always has one row: until there is one, `counts` are 0 and all else NULL; None for one with keys.
@@ -199,7 +167,7 @@ class MicroBatch(Leaf):
     def time_column(self) -> str | None:
         return None
 
-    changelog = Changelog.APPEND
+    changelog = plan.Changelog.APPEND
 
     @property
     def unique_keys(self) -> frozenset[frozenset[str]]:
@@ -221,32 +189,35 @@ class MicroBatch(Leaf):
 
 
 AS_IN_BATCH = (
-    Aggregate, ApplyPython, AssignWindow, Filter, Gather, GatherElements, Join, Project, SideJoin, Sink, Union, Unnest,
+    plan.Aggregate, plan.ApplyPython, plan.AssignWindow, plan.Filter, plan.Gather, plan.GatherElements, plan.Join, plan.Project,
+    plan.SideJoin, plan.Sink, plan.Union, plan.Unnest,
 )  # fmt: skip
 
 STREAMING: NodeTable[Lowering] = NodeTable(
     "Structured Streaming",
     {
         **{kind: BATCH[kind] for kind in AS_IN_BATCH},
-        Watermark: Refused("EventTime stands for it where something waits"),
-        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        AssignSession: Refused("it has sessions for an aggregate alone, and gives no row its session"),
-        SetOperation: Refused("it has INTERSECT and EXCEPT of two streams not at all"),
-        LateRows: Refused("it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"),
-        IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
-        Served: Refused("it asks no service", "run it as a topology"),
+        plan.Watermark: Refused("EventTime stands for it where something waits"),
+        plan.PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        plan.FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        plan.AssignSession: Refused("it has sessions for an aggregate alone, and gives no row its session"),
+        plan.SetOperation: Refused("it has INTERSECT and EXCEPT of two streams not at all"),
+        plan.LateRows: Refused(
+            "it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"
+        ),
+        plan.IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
+        plan.Served: Refused("it asks no service", "run it as a topology"),
         Given: Refused("it stands for an input of an operator"),
-        PartialTopN: Refused("its streams have no first rows"),
-        TopN: Refused("its streams have no first rows"),
-        Over: Refused("its streams have no windows over rows but those of time"),
-        AsofJoin: Refused("it joins no stream with the latest row of another"),
+        plan.PartialTopN: Refused("its streams have no first rows"),
+        plan.TopN: Refused("its streams have no first rows"),
+        plan.Over: Refused("its streams have no windows over rows but those of time"),
+        plan.AsofJoin: Refused("it joins no stream with the latest row of another"),
     },
 )
 """The lines of each node in a streaming query, where Spark has it. What it has not our operators do, if they can (`state_plan.py`)."""
 
 
-def lower_streaming(node: Node, names: FrameNames) -> list[str]:
+def lower_streaming(node: plan.Node, names: FrameNames) -> list[str]:
     """The node's lines, as `lowering.lower` gives them, in a streaming query.
 
     Raises:
@@ -255,8 +226,8 @@ def lower_streaming(node: Node, names: FrameNames) -> list[str]:
     return STREAMING[type(node)](node, names)
 
 
-@STREAMING.add(Scan)
-def _scan(node: Scan, names: FrameNames) -> list[str]:
+@STREAMING.add(plan.Scan)
+def _scan(node: plan.Scan, names: FrameNames) -> list[str]:
     return [_read_stream(node)]
 
 
@@ -280,12 +251,12 @@ def _lower_side_scan(node: SideScan, names: FrameNames) -> list[str]:
 STREAMING.add(InState)(lower_in_state)
 
 
-def _read_stream(scan: Scan, *more: str) -> str:
+def _read_stream(scan: plan.Scan, *more: str) -> str:
     _refuse_unreadable(scan)
     return call_reader("read_stream", scan, "folder", *more)
 
 
-def _refuse_unreadable(scan: Scan) -> None:
+def _refuse_unreadable(scan: plan.Scan) -> None:
     if not scan.traits.shared:
         raise NotSupported(
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
@@ -323,7 +294,7 @@ def _of_sets(node: OfSets, names: FrameNames) -> list[str]:
     return [with_columns({call.name: _of_set(call, kind) for call, kind in node.calls})]
 
 
-def _of_set(call: AggregateCall, kind: DataType) -> str:
+def _of_set(call: plan.AggregateCall, kind: DataType) -> str:
     """What the call makes of the set in its column, whose elements, none of them NULL, are of `kind`."""
     values = f"F.col({quote(column_name(call.name))})"
     match call.function:
@@ -338,7 +309,7 @@ def _of_set(call: AggregateCall, kind: DataType) -> str:
     raise NotSupported(f"{call.function.upper()}(DISTINCT ...) cannot be computed of a set of values")
 
 
-def _mean(values: str, call: AggregateCall, kind: DataType) -> str:
+def _mean(values: str, call: plan.AggregateCall, kind: DataType) -> str:
     if isinstance(kind, DecimalType):
         total = _total(values, to_spark_type(DecimalType(kind.precision + 10, kind.scale)))
         return f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quote(to_spark_type(call.type))})'
@@ -353,7 +324,7 @@ def _unless_empty(values: str, result: str) -> str:
     return f"F.when(F.size({values}) > 0, {result})"
 
 
-def check_set(call: AggregateCall, kind: DataType) -> None:
+def check_set(call: plan.AggregateCall, kind: DataType) -> None:
     """See that a DISTINCT call can be computed of a set of values of `kind`.
 
     Raises:

@@ -50,6 +50,14 @@ def identifier(text: str) -> str:
     )
 
 
+def free_name(wanted: str, taken: set[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
 def is_identifier(text: str) -> bool:
     """Whether a job may use the text as a name of its own."""
     named = text.isidentifier() and unicodedata.is_normalized("NFKC", text)

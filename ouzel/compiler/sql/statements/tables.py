@@ -96,6 +96,12 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
         if option.key == "connector":
             found = connector_of(connectors, option.value)
             if found is None:
+                if option.value in _GIVES_ONCE:
+                    raise source.error(
+                        f"there is no connector '{option.value}': what has come of one cannot be read again after a crash",
+                        option.span,
+                        "write it to a file that is read with 'follow' = 'true', or into Kafka",
+                    )
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
                 raise source.error(f"there is no connector '{option.value}'", option.span, advice)
@@ -111,6 +117,9 @@ _ELSEWHERE = {
     "filesystem": "file", "posix_fs": "file", "faker": "datagen", "stdout": "print", "console": "print",
 }  # fmt: skip
 """What others call a connector that we have."""
+
+_GIVES_ONCE = ("socket", "stdin", "pipe")
+"""What others read that can give nothing again; no connector can be one of these (`Replay`)."""
 
 
 def _options(source: QueryText, statement: CreateTable, traits: ConnectorTraits) -> tuple[tuple[str, str], ...]:

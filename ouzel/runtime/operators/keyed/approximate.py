@@ -16,6 +16,7 @@ from ouzel.compiler.types import BIGINT, DOUBLE, INT, DataType
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.keyed.gathered import Continuous, Gathered, in_lists
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.operators.keyed.moments import Floats
 from ouzel.runtime.operators.keyed.spark_hash import registers, spark_hashes
 from ouzel.runtime.state.index import Slots
@@ -31,12 +32,14 @@ LINEAR_COUNTING_LIMITS = {9: 400, 10: 900, 11: 1800, 12: 3100, 13: 6500, 14: 155
 """Up to which number empty registers are counted instead, by how many bits say the register: as Spark has it."""
 
 
+@accumulates("approximate distinct count")
 def make_distinct_count(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """How many distinct values there are, about."""
     assert argument is not None
     return CountedRanks(call, argument) if retracting else Registers(call, argument)
 
 
+@accumulates("approximate percentile")
 def make_percentile(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The value at a fraction of the way through all, about."""
     return RoundedContinuous(call, DOUBLE)

@@ -15,6 +15,7 @@ from ouzel.runtime.operators.buffers import Ints, Values
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.keyed.bags import OfBag
 from ouzel.runtime.operators.keyed.kept_row import KeptRow
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.operators.keyed.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
@@ -51,6 +52,7 @@ BEST = {
 """By variant: whether the last row is wanted, and whether the result is its last field."""
 
 
+@accumulates("best")
 def make_best(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The best row of each group so far, or all of them where they can be taken back."""
     assert argument is not None

@@ -14,11 +14,13 @@ from ouzel.compiler.types import DOUBLE, DataType, to_polars
 from ouzel.runtime.operators.buffers import Ints, Values, count_array, numbers
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.keyed.bags import OfBag, positions_of
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.operators.keyed.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import make_nulls, take_rows, take_values
 
 
+@accumulates("gathered")
 def make_gathered(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """All values, as the call's variant presents them."""
     assert argument is not None

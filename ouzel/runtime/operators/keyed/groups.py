@@ -32,7 +32,7 @@ from ouzel.runtime.operators.keyed.accumulators import (
 )
 from ouzel.runtime.operators.keyed.bags import Distinct, ExtremeBag, ExtremeRows, share_values
 from ouzel.runtime.operators.keyed.best import make_best
-from ouzel.runtime.operators.keyed.makers import maker_of
+from ouzel.runtime.operators.keyed.makers import accumulates, maker_of
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
@@ -62,11 +62,13 @@ def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: 
     return Distinct(made, argument) if argument is not None and is_distinct(call) else made
 
 
+@accumulates("count")
 def make_count(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """How many there are; the caller's weights leave out what does not count."""
     return Tally(call)
 
 
+@accumulates("total")
 def make_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """A total and how many values it is of."""
     assert argument is not None
@@ -78,6 +80,7 @@ def make_total(call: AggregateCall, argument: DataType | None, retracting: bool)
     return ShortTotal(call, argument)
 
 
+@accumulates("extreme")
 def make_extreme(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The least or largest value."""
     assert argument is not None

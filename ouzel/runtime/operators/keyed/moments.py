@@ -12,6 +12,7 @@ from ouzel.compiler.types import DOUBLE, DataType
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.keyed.bags import OfBag
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.state.index import Slots
 
 Floats = npt.NDArray[np.float64]
@@ -24,11 +25,13 @@ IS_XOR = {"bit_and": False, "bit_or": False, "bit_xor": True}
 """Of aggregates of bits: AND is OR of what is not there."""
 
 
+@accumulates("moments")
 def make_moments(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The number of values, their mean and their squares around it."""
     return SpreadOfBag(call, DOUBLE) if retracting else Spread(call)
 
 
+@accumulates("bits")
 def make_bits(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """Values bit by bit."""
     assert argument is not None

@@ -20,6 +20,7 @@ from ouzel.compiler.user_code import FAILURES, calls_of, describe_raised, users_
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, MakeBag, SlottedRows
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.operators.rowwise.python_columns import ColumnMaker
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
@@ -42,6 +43,7 @@ class PlainMonoid(Protocol):
         """What a reader sees."""
 
 
+@accumulates("python total")
 def make_python_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The totals of the monoid in the call's row of the registry."""
     assert argument is not None

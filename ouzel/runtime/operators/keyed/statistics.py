@@ -15,6 +15,7 @@ from ouzel.compiler.types import BIGINT, DOUBLE, DataType
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
 from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.keyed.bags import OfBag
+from ouzel.runtime.operators.keyed.makers import accumulates
 from ouzel.runtime.operators.keyed.moments import Floats
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
@@ -23,12 +24,14 @@ Parts = tuple[Ints, Sequence[Floats]]
 """How many values each part is of, and its other moments."""
 
 
+@accumulates("moments of pairs")
 def make_of_pairs(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """Means, spreads and joint spread of pairs."""
     assert argument is not None
     return PairsOfBag(call, argument) if retracting else PairMoments(call)
 
 
+@accumulates("moments of shape")
 def make_of_shape(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The mean and the second to fourth powers of the distances from it."""
     return ShapeOfBag(call, DOUBLE) if retracting else ShapeMoments(call)
