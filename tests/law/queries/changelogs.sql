@@ -35,3 +35,8 @@ SELECT id, owner, balance, opened, address.city AS city FROM accounts_of_maxwell
 
 -- query: changelog_of_canal
 SELECT owner, COUNT(*) AS n, SUM(balance) AS total, MAX(opened) AS latest, COUNT(DISTINCT address.zip) AS zips FROM accounts_of_canal GROUP BY owner;
+
+-- query: scalar_of_rows_that_are_replaced
+SELECT e.id, (SELECT a.owner FROM accounts AS a WHERE a.id = e.user_id) AS owner, (SELECT balance FROM accounts WHERE id = 7) AS balance,
+(SELECT MAX(x.quantity) FROM events AS x GROUP BY x.id - x.id) AS most
+FROM events AS e;
