@@ -156,7 +156,7 @@ def _refuse(node: Node) -> None:
         )
     if node.groups and node.groups.leaves_last:
         raise NotSupported(
-            "a subquery as a value of rows that change: it is known when all tables have ended, and a stream of Spark does not end",
+            "a subquery as a value of rows that change: it is known when its tables have ended, and a stream of Spark does not end",
             instead="run it as a topology, or as a batch job",
         )
     _refuse_timed_python(node)

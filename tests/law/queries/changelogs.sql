@@ -40,3 +40,7 @@ SELECT owner, COUNT(*) AS n, SUM(balance) AS total, MAX(opened) AS latest, COUNT
 SELECT e.id, (SELECT a.owner FROM accounts AS a WHERE a.id = e.user_id) AS owner, (SELECT balance FROM accounts WHERE id = 7) AS balance,
 (SELECT MAX(x.quantity) FROM events AS x GROUP BY x.id - x.id) AS most
 FROM events AS e;
+
+-- query: scalar_of_rows_that_a_condition_takes_back
+SELECT e.id, (SELECT o.customer FROM orders AS o WHERE o.order_id = e.quantity AND o.order_id NOT IN (SELECT x.user_id FROM events AS x WHERE x.user_id > 9)) AS customer
+FROM events AS e;

@@ -2,7 +2,7 @@
 
 The subquery is counted: its value is a MAX beside a COUNT(*), of which ONLY_VALUE takes the one where the other is 1. A second row of a
 table that only grows never goes away, so that a stream may fail at once. Of rows that change two may be there for a moment only, in an
-order that nobody knows: they are counted when all tables have ended. Where one never does, such a subquery must give one row by a key.
+order that nobody knows: they are counted when its tables have ended. Where one never does, such a subquery must give one row by a key.
 """
 
 from __future__ import annotations
@@ -27,19 +27,16 @@ from ouzel.errors import NotSupported, QueryError
 _ALL, _VALUE = "$all", "$column"
 
 
-def counted(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation, outer: Relation) -> Relation:
+def counted(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation) -> Relation:
     """The value of a subquery that speaks of no other query, and how many rows it has.
 
     Args:
         node: where the subquery stands.
         tree: the subquery, bound as `alone`.
-        outer: the query around it.
 
     Raises:
-        NotSupported: its rows change and a table never ends, or its value has no order.
+        NotSupported: its rows change and never end, or its value has no order.
     """
-    if alone.node.retracts:
-        _refuse_endless(queries, node, alone, outer)
     _refuse_unordered(queries, node, alone.column(alone.columns[0]))
     columns = [exp.to_identifier(_VALUE, quoted=True)]
     alias = exp.TableAlias(this=exp.to_identifier(_ALL, quoted=True), columns=columns)
@@ -48,26 +45,22 @@ def counted(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation,
     named = [exp.alias_(call, f"{_VALUE}{number}", quoted=True) for number, call in enumerate(calls)]
     made = exp.Select(expressions=named)
     made.set("from_", exp.From(this=exp.Subquery(this=tree.copy(), alias=alias)))
-    found = queries.bind(made)
-    return at_the_end(found) if alone.node.retracts else found
+    return settled(queries, node, queries.bind(made))
 
 
 def counted_items(
-    queries: Queries, node: exp.Expr, tree: exp.Select, outer: Relation, local: Sequence[exp.Expr], keys: Sequence[exp.Expr]
-) -> tuple[list[exp.Expr], bool]:  # fmt: skip
+    queries: Queries, node: exp.Expr, tree: exp.Select, local: Sequence[exp.Expr], keys: Sequence[exp.Expr]
+) -> list[exp.Expr]:
     """The value of a subquery by the keys that it compares with the query around it, and how many rows it has where that must be looked at.
-
-    It says too whether they are known when all tables have ended, and no sooner.
 
     Args:
         node: where the subquery stands.
         tree: the subquery, which does not aggregate.
-        outer: the query around it.
         local: the conjuncts of its WHERE that are its own.
         keys: its side of the others, which are equalities.
 
     Raises:
-        NotSupported: its rows change, no key says that there is one, and a table never ends; its value has no order; or it is DISTINCT ON.
+        NotSupported: its value has no order, or it is DISTINCT ON.
     """
     item, distinct = strip_alias(tree.expressions[0]), tree.args.get("distinct")
     if distinct and distinct.args.get("on"):
@@ -77,23 +70,27 @@ def counted_items(
     relation = queries.relation_of_from(tree.copy())
     _refuse_unordered(queries, node, Binder(queries.source, relation).bind(item))
     if _has_one_row(queries, relation, local, keys):
-        return [_call("max", item)], False
-    if relation.node.retracts:
-        _refuse_endless(queries, node, relation, outer)
-    rows = _count_distinct(item) if distinct else _call("count", exp.Star())
-    return [_call("max", item), rows], relation.node.retracts
+        return [_call("max", item)]
+    return [_call("max", item), _count_distinct(item) if distinct else _call("count", exp.Star())]
 
 
-def at_the_end(counted_rows: Relation) -> Relation:
-    """The same groups, which leave once: when all that they are of has ended."""
-    return replace(counted_rows, node=_leaving_last(counted_rows.node))
+def settled(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
+    """The rows of a subquery, counted; where these may be taken back the counts leave once, when the subquery's tables have ended.
+
+    Raises:
+        NotSupported: one of them never does.
+    """
+    return replace(groups, node=_settle(queries, node, groups.node))
 
 
-def _leaving_last(node: Node) -> Node:
-    if isinstance(node, Aggregate):
-        return replace(node, emit=Emit(EmitRule.WATERMARK))
-    (below,) = node.inputs
-    return node.with_inputs((_leaving_last(below),))
+def _settle(queries: Queries, node: exp.Expr, above: Node) -> Node:
+    if not isinstance(above, Aggregate):
+        (below,) = above.inputs
+        return above.with_inputs((_settle(queries, node, below),))
+    if not above.input.retracts:
+        return above
+    _refuse_endless(queries, node, above)
+    return replace(above, emit=Emit(EmitRule.WATERMARK))
 
 
 def only_value(queries: Queries, node: exp.Expr, value: Expression, rows: Sequence[Expression]) -> Expression:
@@ -108,7 +105,9 @@ def _whole_place(source: QueryText, node: exp.Expr) -> Span:
     """From the parenthesis before SELECT to the one that closes it: the parser knows the place of what is selected alone."""
     start, end = place(node)
     tokens = source.tokens()
-    select = max((at for at, token in enumerate(tokens) if is_word(token, "SELECT") and token.start <= start), default=0)
+    select = max(
+        (at for at, token in enumerate(tokens) if is_word(token, "SELECT") and token.start <= start), default=0
+    )
     if select and tokens[select - 1].text == "(":
         depth = 1
         for token in tokens[select:]:
@@ -133,9 +132,9 @@ def many_rows(queries: Queries, node: exp.Expr) -> QueryError:
     return queries.source.error(problem, place(node), advice)
 
 
-def _refuse_endless(queries: Queries, node: exp.Expr, inner: Relation, outer: Relation) -> None:
+def _refuse_endless(queries: Queries, node: exp.Expr, inner: Node) -> None:
     """Rows that change are counted at the end, so there must be one; groups that are forgotten before it would be missing."""
-    below = [*walk(inner.node), *walk(outer.node)]
+    below = list(walk(inner))
     endless = next((each.table for each in below if isinstance(each, Scan) and not each.traits.bounded), "")
     if endless or any(each.lifetime for each in below if isinstance(each, Aggregate)):
         why = f"{endless} never ends, and for a moment there may be several" if endless else "groups are forgotten"

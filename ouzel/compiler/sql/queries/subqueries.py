@@ -41,12 +41,12 @@ from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.queries.single_value import (
-    at_the_end,
     counted,
     counted_items,
     groups_by,
     many_rows,
     only_value,
+    settled,
 )
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -296,7 +296,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         if len(alone.columns) != 1:
             raise _several(queries.source, tree, len(alone.columns))
         one = frozenset() in alone.node.unique_keys
-        right = apart(alone if one else counted(queries, node, tree, alone, relation), relation.node.schema.names)
+        right = apart(alone if one else counted(queries, node, tree, alone), relation.node.schema.names)
         kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
         value, *rows = map(right.column, right.columns)
@@ -308,8 +308,8 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     if by_group and not groups_by(tree, [inner for inner, _ in pairs]):
         raise many_rows(queries, node)
     if not is_grouped(tree, queries.source.functions):
-        items, last = counted_items(queries, node, tree, relation, local, [inner for inner, _ in pairs])
-        keys, both = _by_keys(queries, node, tree, relation, local, pairs, items, last)
+        items = counted_items(queries, node, tree, local, [inner for inner, _ in pairs])
+        keys, both = _by_keys(queries, node, tree, relation, local, pairs, items, len(items) > 1)
         value, *rows = keys[len(pairs) :]
         return only_value(queries, node, value, rows), both
     having = tree.args.get("having")
@@ -354,11 +354,11 @@ def _always_a_row(queries: Queries, tree: exp.Select) -> bool:
 
 def _by_keys(
     queries: Queries, node: exp.Expr, tree: exp.Select, relation: Relation, local: Sequence[exp.Expr],
-    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr], last: bool = False,
+    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr], counts: bool = False,
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
     """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys.
 
-    If they come `last`, they are known when all tables have ended.
+    If it `counts` its rows, they must be settled.
     """
     tree = drop_order(queries.source, tree)  # a LIMIT would be of all groups together
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
@@ -371,7 +371,7 @@ def _by_keys(
     grouped.set("distinct", None)
     grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
     groups = queries.bind(grouped)
-    right = apart(at_the_end(groups) if last else groups, relation.node.schema.names)
+    right = apart(settled(queries, node, groups) if counts else groups, relation.node.schema.names)
     values: list[Expression] = [right.column(column) for column in right.columns]
     binder = Binder(queries.source, relation)
     parts = [
