@@ -190,7 +190,7 @@ def _window_totals(producer: producers.WindowSum, pairs: Iterable[Dated]) -> lis
     found = [
         ((key, *window), value)
         for time, (key, value) in _timed(producer, pairs)
-        for window in windows_of(time, producer.size, producer.slide)
+        for window in windows_of(time, producer.size, producer.slide, producer.zone)
     ]
     return [
         (time_of_window(end), WindowTotal(key, start, end, total))

@@ -158,9 +158,9 @@ class Builder:
                 return self._sum(producer)
             case Timed(below=below, column=column, delay=delay):
                 return time_node(self._below(below), column, delay)
-            case WindowSum(below=below, size=size, slide=slide):
+            case WindowSum(below=below, size=size, slide=slide, zone=zone):
                 values, call = self._summable(producer)
-                return window_nodes(values, call, size, slide)
+                return window_nodes(values, call, size, slide, zone)
             case RunningSum(below=below):
                 values, call = self._summable(producer)
                 added = Column(below.record.columns[1].type, VALUE)

@@ -180,6 +180,8 @@ class WindowSum(OfOne):
     monoid: Monoid[Any, Any, Any]
     size: timedelta
     slide: timedelta
+    zone: str = ""
+    """By whose clock the days of windows are cut; empty for UTC."""
 
 
 @dataclass(frozen=True, eq=False)

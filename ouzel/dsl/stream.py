@@ -38,7 +38,7 @@ from ouzel.dsl.producers import (
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
-from ouzel.dsl.windows import WindowTotal, window_record
+from ouzel.dsl.windows import WindowTotal, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -303,7 +303,12 @@ class Stream(Runnable[T_co]):
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
     def sum_by_window(
-        self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], size: timedelta, slide: timedelta | None = None
+        self: Stream[tuple[K, V]],
+        monoid: Monoid[V, T, R],
+        size: timedelta,
+        slide: timedelta | None = None,
+        *,
+        zone: str = "UTC",
     ) -> Stream[WindowTotal[K, R]]:
         """The values of each key in each window of time, added up once the window has closed.
 
@@ -311,9 +316,11 @@ class Stream(Runnable[T_co]):
             monoid: how values add up.
             size: how long a window is.
             slide: how far apart windows begin; by default one begins where the last ends.
+            zone: the time zone whose days are meant, where windows are of whole days; a day of its clocks may have 23 or 25 hours. The
+                records' `window_start` and `window_end` are in UTC all the same.
 
         Raises:
-            QueryError: there are no pairs, no event time, or the slide does not divide the size.
+            QueryError: there are no pairs, no event time, the slide does not divide the size, or there is no such zone.
         """
         self._pairs("sum_by_window")
         check_monoid("sum_by_window", monoid)
@@ -326,11 +333,12 @@ class Stream(Runnable[T_co]):
                 "take a slide that divides the size" if size > timedelta(0) else "both are to be longer than nothing"
             )
             raise QueryError(f"windows of {size} cannot begin every {slide}", instead=wanted)
+        by_clock = check_zone(zone, size, slide)
         key, value = self.record.hints
         kind = self.record.columns[1].type
         total = (monoid.signature(kind).result, total_hint(monoid, kind, value))
         record = window_record((self.record.columns[0].type, key), total)
-        return Stream(WindowSum(self.producer, monoid, size, slide, record=record, place=users_line()))
+        return Stream(WindowSum(self.producer, monoid, size, slide, by_clock, record=record, place=users_line()))
 
     if not TYPE_CHECKING:
 

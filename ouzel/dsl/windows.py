@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.functions.local_days import LocalDays
 from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.functions.zones import NAME_ZONE, is_zone
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -21,6 +23,7 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.records import KEY, VALUE, Form, Hint, RecordType
 from ouzel.compiler.types import INTERVAL, TIMESTAMP, DataType, Field
+from ouzel.errors import QueryError
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -66,21 +69,46 @@ def time_node(node: Node, column: str, delay: timedelta) -> Node:
     return Watermark(timed, TIME, late)
 
 
-def window_nodes(node: Node, call: AggregateCall, size: timedelta, slide: timedelta) -> Node:
+def window_nodes(node: Node, call: AggregateCall, size: timedelta, slide: timedelta, zone: str = "") -> Node:
     """The totals of each key in each window, once the window has closed; `node` has key, value and time."""
     sizes = (size // _MICROSECOND, slide // _MICROSECOND)
     kind = WindowKind.TUMBLE if size == slide else WindowKind.HOP
-    windows = AssignWindow(node, kind, TIME, *sizes, names=_NAMES)
+    windows = AssignWindow(node, kind, TIME, *sizes, names=_NAMES, zone=zone)
     total = Aggregate(windows, (KEY, *_NAMES), (call,), Emit(EmitRule.WATERMARK), _NAMES)
     start, end, time = (Column(total.schema[name].type, name) for name in _NAMES)
     items = ((KEY, Column(total.schema[KEY].type, KEY)), ("window_start", start), ("window_end", end))
     return Project(total, (*items, (VALUE, Column(call.type, VALUE)), (TIME, time)))
 
 
-def windows_of(time: datetime, size: timedelta, slide: timedelta) -> Iterator[tuple[datetime, datetime]]:
-    """The windows that a time lies in; they begin at multiples of the slide since the epoch."""
+def check_zone(zone: str, size: timedelta, slide: timedelta) -> str:
+    """The time zone by whose clock windows are cut; empty for UTC, whose days are all alike.
+
+    Raises:
+        QueryError: it is none, or windows are not of whole days.
+    """
+    if not isinstance(zone, str) or not is_zone(zone):
+        raise QueryError(f"there is no time zone {zone!r}", instead=NAME_ZONE)
+    if zone == "UTC":
+        return ""
+    short = next((span for span in (slide, size) if span % timedelta(days=1)), None)
+    if short is not None:
+        problem = f"windows by the clock of {zone!r} are of whole days, and {short} is none"
+        raise QueryError(problem, instead="write timedelta(days=1), or leave the zone out")
+    return zone
+
+
+def windows_of(
+    time: datetime, size: timedelta, slide: timedelta, zone: str = ""
+) -> Iterator[tuple[datetime, datetime]]:
+    """The windows that a time lies in, in UTC; they begin at multiples of the slide since the epoch, by a clock of the zone."""
     plain = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
     epoch = datetime(1970, 1, 1)
+    if zone:
+        days, at, most = LocalDays(zone, slide // _MICROSECOND), (plain - epoch) // _MICROSECOND, size // slide
+        for back in range(most):
+            start, end = days.around(at, back, most - 1 - back)
+            yield epoch + start * _MICROSECOND, epoch + end * _MICROSECOND
+        return
     start = epoch + (plain - epoch) // slide * slide
     while start + size > plain:
         yield start, start + size

@@ -210,7 +210,8 @@ def _aggregate(node: Aggregate | PartialAggregate | FinalAggregate) -> str:
     aggregate = node if isinstance(node, Aggregate) else node.aggregate
     calls = ", ".join(map(_aggregate_call, aggregate.calls))
     keys = f" by {', '.join(aggregate.keys)}" if aggregate.keys else ""
-    emit = "" if isinstance(node, PartialAggregate) else f"; emit {str(aggregate.emit).lower()}"
+    leaves = "at the end of its input" if aggregate.leaves_last else str(aggregate.emit).lower()
+    emit = "" if isinstance(node, PartialAggregate) else f"; emit {leaves}"
     return f"{calls}{keys}{emit}".strip()
 
 

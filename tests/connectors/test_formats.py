@@ -296,6 +296,13 @@ def test_a_json_array_is_told_from_what_is_no_json() -> None:
     assert [reason[:25] for _, reason in decoded.bad] == ["it begins a JSON array, a", "it is not JSON (Expecting"]
 
 
+def test_json_over_a_file_of_csv_says_which_format_it_is() -> None:
+    decoded = decode("json", [b"id,name", b"1;x", b'{"id": 1, "name"}', b'{"id": 2}'], {"id": pl.Int64()})
+    csv = "it is not JSON, and looks like CSV: write 'format' = 'csv'"
+    assert [reason for _, reason in decoded.bad[:2]] == [csv, csv]
+    assert [(index, "CSV" in reason) for index, reason in decoded.bad[2:]] == [(2, False)]
+
+
 def test_csv_refuses_nested_types() -> None:
     with pytest.raises(ConnectorError, match="'csv' cannot hold column 'a' of type ARRAY<BIGINT>; use 'json'"):
         decode("csv", [], {"a": pl.List(pl.Int64())})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
@@ -87,6 +88,69 @@ def test_windows_without_a_time_or_a_fit_are_refused(tmp_path: Path) -> None:
         pairs.event_time("key")
     with pytest.raises(QueryError, match="take a slide that divides the size"):
         timed.sum_by_window(monoid.Sum(), HOUR, timedelta(minutes=50))
+
+
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata")
+
+
+def around_a_change(folder: Path, seed: int) -> Stream[Any]:
+    """Records of the weeks around a change of clocks in March."""
+    random = Random(seed)
+    start = datetime(2026, 3, 1)
+    rows = [
+        Reading(start + timedelta(hours=n * 3, minutes=random.randint(-60, 0)), random.choice("ab"), n)
+        for n in range(280)
+    ]
+    pl.DataFrame(rows, schema=["at", "river", "level"], orient="row").write_parquet(folder / f"march{seed}.parquet")
+    source = Source.file(str(folder / f"march{seed}.parquet"), Reading, format="parquet")
+    return source.event_time("at", delay=timedelta(hours=2)).map(lambda one: (one.river, one.at))
+
+
+def local_days(pairs: Stream[Any], zone: str, days: int, every: int) -> Counter[Any]:
+    """How many records of each key fall on which days of a zone's clocks, as Python's own time zones tell it."""
+
+    def begin(day: date) -> datetime:
+        return datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)).astimezone(UTC).replace(tzinfo=None)
+
+    found: Counter[Any] = Counter()
+    for key, at in pairs.memory():
+        day = at.replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).date()
+        latest = day - timedelta(days=(day - date(1970, 1, 1)).days % every)
+        for back in range(days // every):
+            first = latest - timedelta(days=back * every)
+            found[key, begin(first), begin(first + timedelta(days=days))] += 1
+    return found
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_days_by_the_clock_of_a_zone_are_those_of_python(zone: str, tmp_path: Path) -> None:
+    pairs = around_a_change(tmp_path, 1)
+    for seed, (days, every) in enumerate([(1, 1), (6, 2)]):
+        stream = pairs.sum_by_window(monoid.Count(), timedelta(days=days), timedelta(days=every), zone=zone)
+        expected = Counter({(*key, n): 1 for key, n in local_days(pairs, zone, days, every).items()})
+        assert Counter(map(tuple, stream.memory())) == expected
+        job = stream.job(parallelism=2)
+        run = simulate(job.topology, job.packing, job.directory, seed=seed)
+        assert Counter(plain_fold(run.frames.values(), list(stream.record.schema.names)).rows()) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_has_the_same_days_of_a_zone(tmp_path: Path, spark: SparkSession) -> None:
+    counts = around_a_change(tmp_path, 2).sum_by_window(monoid.Count(), timedelta(days=1), zone=ZONES[0])
+    rows = run_job(counts.spark_job(), spark).collect()
+    assert Counter(map(tuple, rows)) == Counter(map(tuple, counts.memory()))
+
+
+def test_a_zone_that_there_is_not_and_hours_by_its_clock_are_refused(tmp_path: Path) -> None:
+    pairs = around_a_change(tmp_path, 3)
+    with pytest.raises(QueryError, match="there is no time zone 'Mars/X'; write a name such as 'UTC'"):
+        pairs.sum_by_window(monoid.Count(), timedelta(days=1), zone="Mars/X")
+    with pytest.raises(
+        QueryError, match=r"windows by the clock of 'Asia/Kolkata' are of whole days, and 1:00:00 is none"
+    ):
+        pairs.sum_by_window(monoid.Count(), HOUR, zone="Asia/Kolkata")
+    assert pairs.sum_by_window(monoid.Count(), HOUR, zone="UTC").memory()
 
 
 def test_a_record_without_a_time_fails_in_plain_python_as_on_an_engine() -> None:

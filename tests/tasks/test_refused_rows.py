@@ -102,6 +102,16 @@ def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: s
             "",
         ),
         (
+            "SELECT a, TO_DATE(s) AS x FROM t;",
+            "text that does not fit the date pattern in TO_DATE(s)",
+            "write TRY_CAST(s AS DATE) to have NULL instead, or give the pattern of the text: TO_DATE(s, 'dd.MM.yyyy')",
+        ),
+        (
+            "SELECT a, TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') AS x FROM t;",
+            "text that does not fit the date pattern in TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy')",
+            "write CASE WHEN TRIM(s) RLIKE '...' THEN TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') END to have NULL",
+        ),
+        (
             "SELECT b, COUNT(*) AS n FROM t GROUP BY b HAVING 1 / (b - 3) > 0;",
             ': {{"b": 3, "n": 1}}',
             "divide by NULLIF(b - 3, 0) to have NULL instead",
@@ -112,6 +122,65 @@ def test_a_message_speaks_of_what_the_user_wrote(query: str, told: str, advice: 
     reason = failure(query, [{"a": 7, "b": 3, "s": "no"}], tmp_path)
     assert told.format(place=f"{tmp_path}/t.jsonl:1") in reason
     assert advice in reason
+
+
+SAME = [{"a": 1, "b": 5, "s": "one"}, {"a": 2, "b": 5, "s": "two"}, {"a": 3, "b": 6, "s": None}]
+SEVERAL = "a subquery as a value gave several rows"
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ("SELECT a, (SELECT s FROM t WHERE b = 5) AS x FROM t;", "(SELECT s FROM t WHERE b = 5) (line 2, column 11)"),
+        (
+            "SELECT a FROM t WHERE s = (SELECT s FROM t WHERE b > 4);",
+            "(SELECT s FROM t WHERE b > 4) (line 2, column 27)",
+        ),
+        (
+            "SELECT b, COUNT(*) AS n FROM t GROUP BY b HAVING COUNT(*) > (SELECT a FROM t);",
+            "(SELECT a FROM t) (line 2, column 61)",
+        ),
+        (
+            "SELECT a, (SELECT o.s FROM t AS o WHERE o.b = t.b) AS x FROM t;",
+            "(SELECT o.s FROM t AS o WHERE o.b = t.b) (line 2, column 11)",
+        ),
+        (
+            "SELECT a, (SELECT DISTINCT o.s FROM t AS o WHERE o.b = t.b) AS x FROM t;",
+            "(SELECT DISTINCT o.s FROM t AS o WHERE o.b = t.b) (line 2, column 11)",
+        ),
+        (
+            "SELECT a, (SELECT DISTINCT CASE WHEN o.a = 1 THEN o.s END FROM t AS o WHERE o.b = t.b) AS x FROM t;",
+            "FROM t AS o WHERE o.b = t.b) (line 2, column 11)",
+        ),
+    ],
+    ids=["alone", "in a condition", "beside groups", "by a key", "different values", "one of them NULL"],
+)
+def test_a_row_that_meets_several_values_of_a_subquery_fails(query: str, part: str, tmp_path: Path) -> None:
+    reason = failure(query, SAME, tmp_path)
+    assert f"{SEVERAL} in " in reason
+    assert part in reason
+    assert "$" not in reason
+    assert "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1" in reason
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT a, (SELECT s FROM t WHERE a = 2) AS x FROM t;", [(1, "two"), (2, "two"), (3, "two")]),
+        ("SELECT a, (SELECT s FROM t WHERE b = 6) AS x FROM t WHERE a < 2;", [(1, None)]),
+        ("SELECT a, (SELECT s FROM t) AS x FROM t WHERE a > 9;", []),
+        ("SELECT a, (SELECT o.s FROM t AS o WHERE o.a = t.b - 3) AS x FROM t;", [(1, "two"), (2, "two"), (3, None)]),
+        ("SELECT a, (SELECT o.s FROM t AS o WHERE o.b = t.a + 3) AS x FROM t WHERE a <> 2;", [(1, None), (3, None)]),
+    ],
+    ids=["one row", "a row of NULL", "nobody asks", "by a key", "the key of several is asked by none"],
+)
+def test_who_meets_one_value_of_a_subquery_or_none_has_it_or_null(
+    query: str, rows: list[tuple[int, str | None]], tmp_path: Path
+) -> None:
+    write_rows(SAME, tmp_path)
+    job = load_text(TABLE + query, tmp_path, "t")
+    frames, _ = run_to_end(job, "memory")
+    assert sorted(folded(job, frames).rows()) == rows
 
 
 def test_a_row_that_is_made_up_has_a_place_by_its_number(tmp_path: Path) -> None:

@@ -5,13 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.lowering import any_of, bare, reasons, spark_call, strict, with_errors
+from ouzel.compiler.functions.lowering import (
+    any_of,
+    bare,
+    parenthesize,
+    quote,
+    reasons,
+    spark_call,
+    strict,
+    with_errors,
+)
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.signatures import alike, anything, is_comparable, meeting_type
-from ouzel.compiler.types import BOOLEAN, DOUBLE, FLOAT, VARCHAR, DataType, FloatType, NullType
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INTERVAL_MONTHS,
+    VARCHAR,
+    DataType,
+    FloatType,
+    IntegerType,
+    NullType,
+)
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+SEVERAL_ROWS = "a subquery as a value gave several rows"
 
 
 def choose(branches: Sequence[tuple[Lowered, Lowered]], otherwise: Lowered) -> Lowered:
@@ -65,6 +88,22 @@ def strict_after(first: Lowered, second: Lowered, value: pl.Expr) -> Lowered:
     """A value of two arguments; the second's error counts only where the first is not NULL."""
     joined = with_errors(value, (first, second))
     return Lowered(value, joined.error, joined.reason)
+
+
+def _only_value(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    number, value = arguments
+    return with_errors(value.value, (value,), number.value > 1, SEVERAL_ROWS)
+
+
+def _only_value_types(types: Sequence[DataType]) -> Signature | None:
+    if len(types) != 2 or types[1] == INTERVAL_MONTHS:  # no column can have that type
+        return None
+    return Signature((BIGINT, types[1]), types[1]) if isinstance(types[0], IntegerType) else None
+
+
+def _spark_only_value(arguments: Sequence[str], signature: Signature) -> str:
+    number, value = arguments
+    return f"F.when({parenthesize(number)} > 1, F.raise_error(F.lit({quote(SEVERAL_ROWS)}))).otherwise({bare(value)})"
 
 
 def _nvl2(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -121,6 +160,11 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "nanvl", alike(2, 2, None, lambda kind: isinstance(kind, FloatType) and kind in (FLOAT, DOUBLE)), _nanvl,
         spark_call("nanvl"), "`a`, or `b` if it is NaN.", "NANVL(a, b)", null_in_null_out=False,
+    ),
+    Function(
+        "only_value", _only_value_types, _only_value, _spark_only_value,
+        "`value`, of which there are `n`; a row with more than one fails. A subquery as a value is made of it.", "ONLY_VALUE(n, value)",
+        null_in_null_out=False,
     ),
     Function(
         "typeof", anything(1, VARCHAR), _typeof, spark_call("typeof"), "The name of the argument's type, as Spark spells it.",

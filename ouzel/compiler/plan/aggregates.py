@@ -194,6 +194,11 @@ class Aggregate(Unary, DropsLate):
         return Changelog.APPEND if self.emit.final or self.only_grows else Changelog.RETRACT
 
     @property
+    def leaves_last(self) -> bool:
+        """Whether its groups leave once, when its input has ended."""
+        return self.emit.final and not self.window
+
+    @property
     def only_grows(self) -> bool:
         """Whether it is the DISTINCT of rows that are never taken back: a key that has come stays as it is."""
         return not (self.calls or self.window or self.input.retracts)
@@ -228,7 +233,8 @@ class Aggregate(Unary, DropsLate):
 
     @property
     def label(self) -> str:
-        return f"Aggregate by ({', '.join(self.keys)}): {', '.join(map(str, self.calls))}; emit {self.emit}"
+        emit = "at the end of its input" if self.leaves_last else self.emit
+        return f"Aggregate by ({', '.join(self.keys)}): {', '.join(map(str, self.calls))}; emit {emit}"
 
     @property
     def identity(self) -> tuple[object, ...]:

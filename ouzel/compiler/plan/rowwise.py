@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Column, Expression, columns_of, is_trivial, substitute
+from ouzel.compiler.expressions import (
+    Call,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    columns_of,
+    conjuncts,
+    is_trivial,
+    substitute,
+)
 from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, identity_origins, names_above
 from ouzel.compiler.plan.identity import meaning
-from ouzel.compiler.types import DataType, Field, Schema
+from ouzel.compiler.types import DataType, Field, IntegerType, Schema
 
 
 @dataclass(frozen=True)
@@ -92,12 +102,35 @@ class Filter(SameColumns, RowWise):
     calls_python = False
 
     @property
+    def unique_keys(self) -> frozenset[Names]:
+        keys, constant = self.input.unique_keys, constant_columns(self.predicate)
+        return keys | {key - constant for key in keys} if constant else keys
+
+    @property
     def label(self) -> str:
         return f"Filter {self.predicate}"
 
     @property
     def identity(self) -> tuple[object, ...]:
         return (self.input.meaning(self.predicate),)
+
+
+def constant_columns(predicate: Expression) -> Names:
+    """The columns that have one value in all rows for which a condition is TRUE."""
+    return frozenset(
+        column.name
+        for part in conjuncts(predicate)
+        if isinstance(part, Call) and part.function == "eq"
+        for one, other in (part.arguments, part.arguments[::-1])
+        if isinstance(column := _widened(one), Column) and isinstance(other, Literal)
+    )
+
+
+def _widened(value: Expression) -> Expression:
+    """What a number was before it was made a wider one for a comparison."""
+    if isinstance(value, Cast) and isinstance(value.type, IntegerType) and isinstance(value.operand.type, IntegerType):
+        return value.operand
+    return value
 
 
 @dataclass(frozen=True)

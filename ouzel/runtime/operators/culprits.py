@@ -89,9 +89,23 @@ def _advice(part: Expression) -> str:
             if isinstance(divisor, Literal):
                 return "write a divisor that is not 0, or NULL for no quotient"
             return f"divide by NULLIF({_operand(part, divisor)}, 0) to have NULL instead"
+        case Call(function="to_date" | "to_timestamp", arguments=(text, *pattern)):
+            return _advice_of_text(part, text, bool(pattern))
+        case Call(function="only_value"):
+            return "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1"
         case Cast(operand=operand) if part.written is not None or operand.written is not None:
             return f"write TRY_CAST({_operand(part, operand)} AS {part.type}) to have NULL instead"
     return ""
+
+
+def _advice_of_text(part: Expression, text: Expression, has_pattern: bool) -> str:
+    """What to write where a text is no date or time."""
+    written = text.written.part if text.written else str(text)
+    if has_pattern:
+        call = part.written.part if part.written else str(part)
+        return f"write CASE WHEN {written} RLIKE '...' THEN {call} END to have NULL for texts of another form"
+    kind = str(part.type).removesuffix("(6)")
+    return f"write TRY_CAST({written} AS {kind}) to have NULL instead, or give the pattern of the text: TO_{kind}({written}, 'dd.MM.yyyy')"
 
 
 _LAST_OPERAND = re.compile(r".*(?:[/%,]|\bDIV\b)\s*([^()/%,]+)\)?$", re.IGNORECASE | re.DOTALL)

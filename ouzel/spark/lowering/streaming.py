@@ -154,6 +154,11 @@ def _refuse(node: Node) -> None:
             "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
             instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
         )
+    if node.groups and node.groups.leaves_last:
+        raise NotSupported(
+            "a subquery as a value of rows that change: it is known when its tables have ended, and a stream of Spark does not end",
+            instead="run it as a topology, or as a batch job",
+        )
     _refuse_timed_python(node)
 
 

@@ -35,3 +35,12 @@ SELECT id, owner, balance, opened, address.city AS city FROM accounts_of_maxwell
 
 -- query: changelog_of_canal
 SELECT owner, COUNT(*) AS n, SUM(balance) AS total, MAX(opened) AS latest, COUNT(DISTINCT address.zip) AS zips FROM accounts_of_canal GROUP BY owner;
+
+-- query: scalar_of_rows_that_are_replaced
+SELECT e.id, (SELECT a.owner FROM accounts AS a WHERE a.id = e.user_id) AS owner, (SELECT balance FROM accounts WHERE id = 7) AS balance,
+(SELECT MAX(x.quantity) FROM events AS x GROUP BY x.id - x.id) AS most
+FROM events AS e;
+
+-- query: scalar_of_rows_that_a_condition_takes_back
+SELECT e.id, (SELECT o.customer FROM orders AS o WHERE o.order_id = e.quantity AND o.order_id NOT IN (SELECT x.user_id FROM events AS x WHERE x.user_id > 9)) AS customer
+FROM events AS e;

@@ -217,3 +217,26 @@ WHERE quantity IN (SELECT o.order_id FROM orders AS o WHERE o.order_id > e.user_
 SELECT id,
   (SELECT MAX(u.v) FROM (SELECT o.order_id AS v FROM orders AS o WHERE o.order_id < e.quantity UNION ALL SELECT w.n FROM words AS w WHERE w.n = e.user_id) AS u) AS most
 FROM events AS e WHERE id < 300;
+
+-- query: scalar_of_one_row
+SELECT e.id, (SELECT kind FROM single) AS k, (SELECT customer FROM orders WHERE order_id = 8) AS customer,
+(SELECT discount FROM orders WHERE order_id = 7) AS unknown, (SELECT id FROM nothing) AS none
+FROM events AS e WHERE e.quantity > (SELECT quantity FROM events WHERE id = 3) OR e.user_id = (SELECT user_id FROM single);
+
+-- query: scalar_of_one_row_each
+SELECT e.id, (SELECT o.customer FROM orders AS o WHERE o.order_id = e.user_id) AS customer, (SELECT o.discount * 2 FROM orders AS o WHERE o.order_id = e.quantity AND o.discount > 0.2) AS twice
+FROM events AS e WHERE e.quantity < COALESCE((SELECT o.order_id % 20 FROM orders AS o WHERE e.quantity = o.order_id AND o.customer <> 'bob'), 5);
+
+-- query: scalar_of_a_row_that_changes
+SELECT e.id, (SELECT p.owner FROM profiles AS p WHERE p.id = e.user_id) AS owner, (SELECT points FROM profiles WHERE id = 3) AS points
+FROM events AS e;
+
+-- query: scalar_of_distinct
+SELECT o.order_id, (SELECT DISTINCT e.user_id + 1 FROM events AS e WHERE e.user_id = o.order_id AND e.quantity > 2) AS above, (SELECT DISTINCT user_id FROM events WHERE user_id = 1) AS hot,
+(SELECT DISTINCT CAST(NULL AS INT) FROM events AS e WHERE e.user_id = o.order_id) AS unknown
+FROM orders AS o;
+
+-- query: scalar_of_its_own_group
+SELECT o.order_id, (SELECT COUNT(*) FROM events AS e WHERE e.user_id = o.order_id GROUP BY e.user_id) AS n,
+(SELECT MAX(e.quantity) FROM events AS e WHERE e.kind = o.customer AND e.user_id = o.order_id GROUP BY e.kind, e.user_id HAVING COUNT(*) > 1) AS most
+FROM orders AS o;

@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Column, Expression, GetField, Literal
+from ouzel.compiler.functions.constants import constant_number, reads_a_row
 from ouzel.compiler.functions.guards import guard
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.expressions.literals import row_count
+from ouzel.compiler.sql.expressions.literals import MOST_ROWS, row_count
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder, BoundAggregate
 from ouzel.compiler.sql.queries.scope import is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
@@ -185,13 +186,15 @@ class CallReader:
         if frame is not None and name in RANKS | SHIFTS:
             raise self.source.error(f"{name.upper()} takes no frame", place(called), "remove ROWS, RANGE or GROUPS")
         if name in RANKS:
-            number = self._number(arguments[0], name, 1) if arguments else 0
+            number = self._number(binder, arguments[0], name, 1) if arguments else 0
             kind = DOUBLE if name in ("percent_rank", "cume_dist") else BIGINT
             return self._mark_written(called, spec, OverCall("", name, None, kind, WHOLE, number, nullable=False))
         value, default = binder.bind(arguments[0]), None
-        number = (
-            self._number(arguments[1], name, int(name not in SHIFTS)) if len(arguments) > 1 else int(name in SHIFTS)
-        )
+        number = int(name in SHIFTS)
+        if len(arguments) > 1:
+            number = self._number(binder, arguments[1], name, -MOST_ROWS if name in SHIFTS else 1)
+        if number < 0:  # LAG(value, -1) is LEAD(value, 1)
+            name, number = _OPPOSITE[name], -number
         if len(arguments) > 2:
             default = binder.bind(arguments[2])
             common = common_type(value.type, default.type)
@@ -208,15 +211,26 @@ class CallReader:
             default,
         )
 
-    def _number(self, node: exp.Expr, name: str, least: int) -> int:
-        if not (isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least):
-            advice = f"write {_USAGE[name]}"
-            if name in SHIFTS and not isinstance(node, exp.Literal):
-                advice += f", or CASE n WHEN 1 THEN {name.upper()}(value, 1) OVER (...) WHEN 2 THEN {name.upper()}(value, 2) OVER (...) END"
-            raise self.source.error(
-                f"{name.upper()} takes a constant whole number from {least} on", place(node), advice
-            )
-        return row_count(self.source, node.name, place(node))
+    def _number(self, binder: Binder, node: exp.Expr, name: str, least: int) -> int:
+        """A whole number, which may be computed of constants."""
+        value = binder.bind(node)
+        number = constant_number(value)
+        if number is None:
+            kind, advice = "whole number", f"write {_USAGE[name]}"
+            if reads_a_row(value):
+                kind = "constant whole number, not one of each row"
+                if name in SHIFTS:
+                    offset, shift = (
+                        self.source.text[slice(*place(node))],
+                        f"THEN {name.upper()}(value, {{0}}) OVER (...)",
+                    )
+                    advice += f", or CASE {offset} WHEN 1 {shift.format(1)} WHEN 2 {shift.format(2)} END"
+            raise self.source.error(f"{name.upper()} takes a {kind}", place(node), advice)
+        row_count(self.source, str(abs(number)), place(node))
+        if number < least:
+            problem = f"{name.upper()} takes a whole number from {least} on"
+            raise self.source.error(problem, place(node), f"write {_USAGE[name]}")
+        return number
 
     def _advise_of_distinct(self, name: str, distinct: exp.Distinct, spec: WrittenWindow) -> str:
         """What gives the same: of a whole partition a GROUP BY, up to a row the rows that are the first of their value."""
@@ -294,6 +308,7 @@ _USAGE = {
     **{name: f"{name.upper()}(value, 1, default)" for name in SHIFTS},
     **{name: f"{name.upper()}(value)" for name in PICKS}, "nth_value": "NTH_VALUE(value, 2)",
 }  # fmt: skip
+_OPPOSITE = {"lag": "lead", "lead": "lag"}
 _ENDS = {"min_by": "min", "max_by": "max"}
 """Aggregates whose result is part of that of another."""
 _RANGE_ADVICE: dict[type[DataType], str] = {

@@ -40,6 +40,14 @@ from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
 from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
+from ouzel.compiler.sql.queries.single_value import (
+    counted,
+    counted_items,
+    groups_by,
+    many_rows,
+    only_value,
+    settled,
+)
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import BIGINT, BOOLEAN, NULL
@@ -168,7 +176,7 @@ def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
     """An expression in which columns stand for its subqueries, and the relation that has these columns.
 
     Raises:
-        QueryError: a subquery that may give several rows or columns.
+        QueryError: a subquery that gives several columns, or a row of each group.
         NotSupported: one that cannot be made a join.
     """
     part = part.copy()
@@ -275,7 +283,7 @@ def _find_match(
 
 
 def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
-    """The value of a subquery that gives one row: of an aggregate without keys, or of one by the keys that it compares."""
+    """The value of a subquery: of all its rows, or of those that have the keys which it compares; a row that meets several fails."""
     tree = plain_select(queries.source, node)
     if len(tree.expressions) != 1:
         raise _several(queries.source, tree, len(tree.expressions))
@@ -287,17 +295,23 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     if not isinstance(alone, QueryError):
         if len(alone.columns) != 1:
             raise _several(queries.source, tree, len(alone.columns))
-        if frozenset() not in alone.node.unique_keys:
-            raise _many_rows(queries.source, node)
-        right = apart(alone, relation.node.schema.names)
-        kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
+        one = frozenset() in alone.node.unique_keys
+        right = apart(alone if one else counted(queries, node, tree, alone), relation.node.schema.names)
+        kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
-        return right.column(right.columns[0]), replace(both, columns=relation.columns)
+        value, *rows = map(right.column, right.columns)
+        return only_value(queries, node, value, rows), replace(both, columns=relation.columns)
     tree, local, pairs = split_subquery(queries, tree, relation)
     if not pairs:
         raise alone
-    if not is_grouped(tree, queries.source.functions) or has_keys(tree):
-        raise _many_rows(queries.source, node)
+    by_group = has_keys(tree)
+    if by_group and not groups_by(tree, [inner for inner, _ in pairs]):
+        raise many_rows(queries, node)
+    if not is_grouped(tree, queries.source.functions):
+        items = counted_items(queries, node, tree, local, [inner for inner, _ in pairs])
+        keys, both = _by_keys(queries, node, tree, relation, local, pairs, items, len(items) > 1)
+        value, *rows = keys[len(pairs) :]
+        return only_value(queries, node, value, rows), both
     having = tree.args.get("having")
     items = [strip_alias(tree.expressions[0]), *([having.this] if having else [])]
     keys, both = _by_keys(queries, node, tree, relation, local, pairs, items)
@@ -307,7 +321,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     value, nothing = (
         _where(queries, having, *each) for each in ((value, conditions), (nothing, conditions_of_nothing))
     )
-    if nothing == Literal(NULL, None):
+    if by_group or nothing == Literal(NULL, None):
         return value, both
     found = resolve_call("is_not_null", [keys[0]])
     return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
@@ -340,9 +354,12 @@ def _always_a_row(queries: Queries, tree: exp.Select) -> bool:
 
 def _by_keys(
     queries: Queries, node: exp.Expr, tree: exp.Select, relation: Relation, local: Sequence[exp.Expr],
-    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
+    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr], counts: bool = False,
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
-    """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
+    """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys.
+
+    If it `counts` its rows, they must be settled.
+    """
     tree = drop_order(queries.source, tree)  # a LIMIT would be of all groups together
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
     grouped = tree.copy()
@@ -353,7 +370,8 @@ def _by_keys(
     grouped.set("group", exp.Group(expressions=keys))
     grouped.set("distinct", None)
     grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
-    right = apart(queries.bind(grouped), relation.node.schema.names)
+    groups = queries.bind(grouped)
+    right = apart(settled(queries, node, groups) if counts else groups, relation.node.schema.names)
     values: list[Expression] = [right.column(column) for column in right.columns]
     binder = Binder(queries.source, relation)
     parts = [
@@ -441,11 +459,6 @@ def _several(source: QueryText, node: exp.Expr, columns: int, wanted: int = 1) -
     number = "one column" if wanted == 1 else f"{wanted} columns"
     problem = f"{f'IN compares with {number}' if is_in else 'a value is one column'}, and this subquery gives {columns}"
     return source.error(problem, place(node), "select one" if wanted == 1 else f"select {wanted}")
-
-
-def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:
-    advice = "select an aggregate without GROUP BY, as MAX(column)"
-    return source.error("this subquery may give several rows, and a value is one", place(node), advice)
 
 
 def _with_nested(queries: Queries, parts: Sequence[exp.Expr], inner: Relation) -> tuple[list[exp.Expr], Relation]:

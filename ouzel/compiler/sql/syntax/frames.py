@@ -44,10 +44,11 @@ def _bounds(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, 
     first, second = parts
     start, is_end = _read_bound(source, first or [], span)
     end, is_start = (0, False) if second is None else _read_bound(source, second, span)
-    if (start is None and is_end) or (second is not None and end is None and not is_start):
-        raise source.error("this frame ends before it begins", span, "write the earlier bound first")
-    if start is not None and end is not None and start > end:
-        raise source.error("this frame ends before it begins", span, "write the earlier bound first")
+    backwards = start is not None and end is not None and start > end
+    if (start is None and is_end) or (second is not None and end is None and not is_start) or backwards:
+        begin, finish = (source.text[slice(*span_of(part))] if part else "CURRENT ROW" for part in (first, second))
+        advice = f"write the earlier bound first: BETWEEN {finish} AND {begin}"
+        raise source.error("this frame ends before it begins, so it holds no row", span, advice)
     return start, end
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
 from ouzel.compiler.sql.syntax.dialect import QueryParser
@@ -17,7 +17,7 @@ from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
 from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
-from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
 from ouzel.errors import QueryError
 
 
@@ -98,6 +98,10 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
     if source.text[at:end].upper() == "EMIT":
         return source.error("this EMIT clause is none", (at, end), _EMIT)
+    if (between := _open_between(tokens, at)) is not None:
+        return source.error(
+            f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
+        )
     advice = _guess_clause(tokens, at) or "see docs/sql.md for what a query may hold"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
@@ -117,6 +121,23 @@ _CLAUSES = (
     "BETWEEN",
     "LIKE",
 )
+
+
+def _open_between(tokens: Tokens, at: int) -> Token | None:
+    """The BETWEEN before this place to which no AND belongs yet."""
+    for token in reversed([token for token in tokens if token.end < at]):
+        if is_word(token, "BETWEEN"):
+            return token
+        if is_word(token, "AND", "WHERE", "ON", "HAVING", "SELECT", "FROM", "WHEN"):
+            return None
+    return None
+
+
+def _advise_and(source: QueryText, tokens: Tokens, between: Token, at: int) -> str:
+    """BETWEEN with AND in the place of the word that stands there."""
+    low = source.text[between.end + 1 : at].strip()
+    high = next((token for token in tokens if token.start > at), None)
+    return f"write BETWEEN {low} AND {source.text[high.start : high.end + 1] if high else '...'}"
 
 
 def _guess_clause(tokens: Tokens, at: int) -> str:

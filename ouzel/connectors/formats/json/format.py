@@ -160,6 +160,8 @@ def _values(
     except (ValueError, RecursionError) as error:
         if value.lstrip().startswith(b"["):
             raise ValueError("it begins a JSON array, and a record is one object a line") from None
+        if not value.lstrip().startswith(b"{") and any(sign in value for sign in b",;\t|"):
+            raise ValueError("it is not JSON, and looks like CSV: write 'format' = 'csv'") from None
         raise ValueError(f"it is not JSON ({error})") from None
     if not isinstance(found, dict):
         raise ValueError(f"it is not a JSON object but {_FORMS.get(type(found), 'a number')}")
