@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ouzel.cli.asking import sample_rows, set_log_level
 from ouzel.cli.choices import (
     AllowStateLoss,
     Debug,
     DeliveryOption,
     FromSavepoint,
     Parallelism,
+    PartName,
     ResultFormat,
     Set,
     TopologyName,
@@ -41,12 +43,6 @@ PAUSE_S = 60.0
 """How long a pause may take to come to rest."""
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until it ends or Ctrl-C.")]
-PartName = Annotated[
-    str,
-    typer.Argument(
-        metavar="PART", help="A component, a task as counts[0], or a container as container-1.", show_default=False
-    ),
-]
 
 
 def _submit(
@@ -152,9 +148,22 @@ def _status(name: TopologyName, debug: Debug = False) -> None:
         registry = _registry()
         record, condition = _look_up("status", registry, name)
         found, lines = _find_standing(registry, record, condition)
-        typer.echo("\n".join(lines))
+        typer.echo("\n".join([*lines, *_describe_epoch(registry, record)]))
         for line in [*_describe_health(registry, record, found), *describe_events(found.events if found else ())]:
             typer.echo(line)
+
+
+def _describe_epoch(registry: Registry, record: Submitted) -> list[str]:
+    """The newest complete epoch, and which task was the slowest in it; nothing if there is none."""
+    from ouzel.cli.status import watermark_text
+    from ouzel.printable import printable
+    from ouzel.tracker.topologies.epochs import list_recorded_epochs
+
+    lines = []
+    for one in list_recorded_epochs(registry, record, most=1):
+        slowest = f"; slowest {one.slowest}: {one.took}" if one.took else ""
+        lines.append(printable(f"epoch {one.number}, made {watermark_text(one.made_us)} UTC{slowest}"))
+    return lines
 
 
 def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:
@@ -411,5 +420,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "kill": _kill,
     "start": _start,
     "update": update_submitted,
+    "log-level": set_log_level,
+    "sample": sample_rows,
 }
 """By name, in the order in which `ouzel --help` shows them."""

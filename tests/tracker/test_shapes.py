@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bs4 import BeautifulSoup
 
+from ouzel.runtime.observe.samples import OperatorSample
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker.api import plans, states
@@ -126,6 +127,17 @@ def test_names_texts_and_cells_are_escaped() -> None:
         rows=[views.topology_row(Unreadable(row, Condition.FAILED, EVIL), None, EVIL, NOW_S)]
     )
     assert "<script>alert" not in broken
+
+
+def test_sampled_rows_are_escaped() -> None:
+    sample = OperatorSample(EVIL, (EVIL,), ((EVIL,),), 1_700_000_000_000_000)
+    shown = pages.describe_page(make_snapshot(), history(), EPOCHS, ResultTail((), ()), NOW_S)
+    shown["samples"] = [(make_snapshot().job.topology.tasks()[2], sample)]
+    text = pages.templates.get_template("topology.html").render(**shown)
+    assert "<script>alert" not in text
+    found = BeautifulSoup(text, "html.parser")
+    assert [cell.text for cell in found.select("table.samples th, table.samples td")] == [EVIL, EVIL]
+    assert f"{EVIL}[0] · {EVIL}, 2023-11-14 22:13:20 UTC" in [head.text for head in found.select("h3")]
 
 
 def test_pages_ask_no_other_host_and_carry_no_style_or_code_that_the_policy_forbids() -> None:

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
+from ouzel.runtime.cluster.submitted.asking import list_samples
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
@@ -132,6 +133,7 @@ def describe_page(
         "verdicts": check_health(snapshot, history, epochs, now_s),
         "old": views.old_text(snapshot),
         "tail": tail,
+        "samples": list_samples(snapshot.job),
         "spans": list(views.SPANS),
         "actions": (),
         "done": (),
