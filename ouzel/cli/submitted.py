@@ -148,7 +148,7 @@ def _status(name: TopologyName, debug: Debug = False) -> None:
         registry = _registry()
         record, condition = _look_up("status", registry, name)
         found, lines = _find_standing(registry, record, condition)
-        typer.echo("\n".join([*lines, *_describe_epoch(registry, record)]))
+        typer.echo("\n".join([*lines, *_describe_epoch(registry, record), *_describe_asks(registry, record)]))
         for line in [*_describe_health(registry, record, found), *describe_events(found.events if found else ())]:
             typer.echo(line)
 
@@ -164,6 +164,16 @@ def _describe_epoch(registry: Registry, record: Submitted) -> list[str]:
         slowest = f"; slowest {one.slowest}: {one.took}" if one.took else ""
         lines.append(printable(f"epoch {one.number}, made {watermark_text(one.made_us)} UTC{slowest}"))
     return lines
+
+
+def _describe_asks(registry: Registry, record: Submitted) -> list[str]:
+    """What is asked of its tasks for some minutes, a line each."""
+    from ouzel.printable import printable
+    from ouzel.tracker.topologies.asked import describe_asks
+
+    if not registry.is_alive(record.name):
+        return []
+    return [printable(line) for line in describe_asks(registry.folder(record.name).load(record.run), time.time())]
 
 
 def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:

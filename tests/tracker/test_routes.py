@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
 from ouzel.errors import OuzelError
+from ouzel.tracker.acting.actions import LEVELS
 from ouzel.tracker.app import create_app
 from ouzel.tracker.serve import listen
 from tests.servers.waiting import wait_until
@@ -206,6 +207,9 @@ def test_a_part_to_start_again_and_numbers_of_tasks_can_be_chosen(tracked: Track
     form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/restart").text, "html.parser")
     offered = [str(one["value"]) for one in form.select("option")]
     assert offered == ["", "lines", "count_by_key", "lines[0]", "count_by_key[0]", "container-0", "container-1"]
+    form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/log-level").text, "html.parser")
+    assert [str(one["value"]) for one in form.select("#level option")] == list(LEVELS)
+    assert {str(one["for"]) for one in form.select("label")} == {"part", "level", "minutes"}
     form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/rescale").text, "html.parser")
     assert {str(one["name"]): one["value"] for one in form.select("input[type=number]")} == {
         "tasks.lines": "1",
@@ -287,6 +291,7 @@ def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands
     asked = CliRunner().invoke(commands, ["log-level", tracked.name, "debug", "lines", "--minutes", "1"])
     assert asked.output == "1 task of 'counted' log from debug on for 1 min\n"
     (found,) = tracked.registry.home.rglob("asked-log-level-*.json")
+    assert "log level debug: lines[0]" in CliRunner().invoke(commands, ["status", tracked.name]).output
     log = found.parent / "instance-1.log"
     wait_until(lambda: "DEBUG ouzel.instance: plan " in log.read_text())
     assert CliRunner().invoke(commands, ["log-level", tracked.name, "default"]).exit_code == 0

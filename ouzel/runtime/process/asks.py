@@ -133,7 +133,7 @@ class LogLevel:
             for name in RESERVED:
                 logging.getLogger(name).setLevel(logging.WARNING)
         if level:
-            root.setLevel(getattr(logging, level.upper(), logging.WARNING))
+            root.setLevel(logging.getLevelNamesMapping().get(level.upper(), logging.WARNING))
             return
         root.setLevel(self._before)
         root.removeHandler(self._handler)

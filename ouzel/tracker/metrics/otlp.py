@@ -182,6 +182,6 @@ def _metrics_of(samples: list[_Waiting]) -> Iterator[Metric]:
 def _add(
     found: dict[str, list[NumberDataPoint]], sample: MetricsSample, given: Mapping[str, float], began_ns: int
 ) -> None:
-    attributes = {"component": sample.component, "instance": sample.instance}
+    attributes: dict[str, str | int] = {"component": sample.component, "instance": sample.instance}
     for metric, value in given.items():
         found.setdefault(metric, []).append(NumberDataPoint(attributes, began_ns, sample.time_s * 10**9, value))

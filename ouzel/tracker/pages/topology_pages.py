@@ -23,6 +23,7 @@ from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
+from ouzel.tracker.topologies.asked import describe_asks
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.results import ResultTail, read_tail
@@ -134,6 +135,7 @@ def describe_page(
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
+        "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),
         "done": (),
