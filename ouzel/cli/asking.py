@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ouzel.cli.choices import Debug, PartName, TopologyName
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import report_errors
 from ouzel.printable import printable
 from ouzel.runtime.process.asks import MINUTES_MAX
@@ -85,8 +86,6 @@ def sample_rows(
 
 
 def _show(title: str, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> None:
-    from ouzel.cli.submitted import print_columns
-
     typer.echo(printable(title))
     print_columns([printable(name) for name in columns], [[printable(cell) for cell in row] for row in rows])
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.choices import Debug
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors, say_error
-from ouzel.cli.submitted import print_columns
 from ouzel.errors import StateError, SubmissionError
 from ouzel.printable import printable
 

@@ -13,8 +13,8 @@ from ouzel.cli.choices import Debug
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.errors import OuzelError
 
-Every = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
-Once = Annotated[bool, typer.Option("--once", help="Send what there is, and end.")]
+LookEvery = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
+SendOnce = Annotated[bool, typer.Option("--once", help="Send what there is, and end.")]
 
 metrics = typer.Typer(name="metrics", help="Take the metrics of submitted topologies elsewhere.", no_args_is_help=True)
 
@@ -45,8 +45,8 @@ def _graphite(
         str, typer.Argument(metavar="HOST[:PORT]", help="Where Graphite takes lines; port 2003 if none is said.")
     ],
     prefix: Annotated[str, typer.Option(metavar="PATH", help="Begins the path of each metric.")] = "ouzel",
-    every: Every = 10.0,
-    once: Once = False,
+    every: LookEvery = 10.0,
+    once: SendOnce = False,
     debug: Debug = False,
 ) -> None:
     """Send the metrics of all submitted topologies to Graphite, until Ctrl-C.
@@ -75,8 +75,8 @@ def _otlp(
             show_default=False,
         ),
     ],
-    every: Every = 10.0,
-    once: Once = False,
+    every: LookEvery = 10.0,
+    once: SendOnce = False,
     debug: Debug = False,
 ) -> None:
     """Send the metrics of all submitted topologies by OpenTelemetry's protocol, until Ctrl-C.
@@ -101,7 +101,7 @@ def _otlp(
         _send_all(OtlpSender(partial(find_containers, Registry()), address), "the receiver", every, once)
 
 
-class Sender(Protocol):
+class MetricsSender(Protocol):
     """What takes metrics elsewhere."""
 
     def send(self) -> int:
@@ -111,7 +111,7 @@ class Sender(Protocol):
         """Close the connection."""
 
 
-def _send_all(sender: Sender, receiver: str, every: float, once: bool) -> None:
+def _send_all(sender: MetricsSender, receiver: str, every: float, once: bool) -> None:
     """Send what comes until Ctrl-C, or what there is."""
     try:
         while True:
@@ -125,7 +125,7 @@ def _send_all(sender: Sender, receiver: str, every: float, once: bool) -> None:
         sender.close()
 
 
-def _send(sender: Sender, receiver: str) -> str:
+def _send(sender: MetricsSender, receiver: str) -> str:
     """Send the metrics once. Returns why that failed, or an empty text."""
     try:
         sender.send()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +24,7 @@ from ouzel.cli.choices import (
     TopologyName,
     pairs,
 )
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
@@ -128,13 +129,6 @@ def _list_all(debug: Debug = False) -> None:
             for record, condition in list_submitted(_registry())
         ]
         print_columns(("NAME", "STATE", "SINCE (UTC)", "STARTS"), rows)
-
-
-def print_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below their heads; nothing if there are none."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, *rows) if rows else ():
-        typer.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _status(name: TopologyName, debug: Debug = False) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe import samples
-from ouzel.runtime.observe.samples import CELL_CHARACTERS, ROWS_KEPT, RowSampler, read_samples, samples_path
+from ouzel.runtime.observe.samples import CELL_CHARACTERS, ROWS_KEPT, RowSampler, read_row_samples, samples_path
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.rowwise.rows import Passing
 from ouzel.runtime.process.asks import MINUTES_MAX, ON, Ask, AskKind, TaskAsks, Term, ask_path, write_ask
@@ -123,14 +123,14 @@ def test_rows_are_sampled_while_that_is_asked_and_by_the_machine_of_now(tmp_path
     first.take("1 Filter", pl.DataFrame({"word": [EVIL, None]}))
     look(asks, second, 2_000.0)
     assert second.take is not None
-    (sample,) = read_samples(tmp_path, TASK.id)
+    (sample,) = read_row_samples(tmp_path, TASK.id)
     assert (sample.operator, sample.columns, sample.rows) == ("1 Filter", ("word",), ((EVIL,), ("NULL",)))
     assert sample.at_us == clock.us
     assert stat.S_IMODE(samples_path(tmp_path, TASK.id).stat().st_mode) == 0o600
     path.unlink()
     look(asks, second, 3_000.0)
     assert second.take is None
-    assert read_samples(tmp_path, TASK.id) == [sample], "the last rows stay to be looked at"
+    assert read_row_samples(tmp_path, TASK.id) == [sample], "the last rows stay to be looked at"
 
 
 def test_samples_have_limits() -> None:
@@ -176,6 +176,6 @@ def test_a_chain_shows_what_each_of_its_operators_has_made_and_only_while_somebo
 
 
 def test_samples_that_cannot_be_written_or_read_are_none(tmp_path: Path) -> None:
-    samples.write_samples(tmp_path / "gone", 1, "[]")
+    samples.write_row_samples(tmp_path / "gone", 1, "[]")
     samples_path(tmp_path, 1).write_text('[{"operator": 1}]')
-    assert read_samples(tmp_path, 1) == read_samples(tmp_path, 2) == []
+    assert read_row_samples(tmp_path, 1) == read_row_samples(tmp_path, 2) == []

@@ -110,7 +110,7 @@ def samples_path(folder: Path, task: int) -> Path:
     return folder / f"samples-{task}.json"
 
 
-def write_samples(folder: Path, task: int, text: str) -> None:
+def write_row_samples(folder: Path, task: int, text: str) -> None:
     """Put them there, for the user's eyes alone; where there is no room the ones before stay."""
     path = samples_path(folder, task)
     fresh = path.with_suffix(".new")
@@ -120,7 +120,7 @@ def write_samples(folder: Path, task: int, text: str) -> None:
         fresh.rename(path)
 
 
-def read_samples(folder: Path, task: int) -> list[OperatorSample]:
+def read_row_samples(folder: Path, task: int) -> list[OperatorSample]:
     """The samples of a task; none if there are none, or they cannot be read."""
     try:
         told = json.loads(samples_path(folder, task).read_text())

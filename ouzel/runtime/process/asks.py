@@ -18,7 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.runtime.observe.samples import RowSampler, write_samples
+from ouzel.runtime.observe.samples import RowSampler, write_row_samples
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Task
@@ -170,4 +170,4 @@ class TaskAsks:
             self._sampled.sample_into(None)
             self._sampled = None
         if text := self._sampler.on_second(wall_us):
-            write_samples(self._folder, self._task.id, text)
+            write_row_samples(self._folder, self._task.id, text)

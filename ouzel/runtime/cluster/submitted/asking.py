@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import SubmissionError
 from ouzel.runtime.cluster.submitted.verbs import find_parts
-from ouzel.runtime.observe.samples import OperatorSample, read_samples
+from ouzel.runtime.observe.samples import OperatorSample, read_row_samples
 from ouzel.runtime.process.asks import ON, Ask, AskKind, ask_path, write_ask
 from ouzel.runtime.protocol.cluster.submitted import Verb
 
@@ -70,4 +70,4 @@ def list_samples(job: RunDescription, target: str = "") -> list[tuple[Task, Oper
     Raises:
         SubmissionError: there is no such part.
     """
-    return [(task, sample) for folder, task in find_tasks(job, target) for sample in read_samples(folder, task.id)]
+    return [(task, sample) for folder, task in find_tasks(job, target) for sample in read_row_samples(folder, task.id)]
