@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.choices import Debug
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors, say_error
-from ouzel.cli.submitted import print_columns
 from ouzel.errors import StateError, SubmissionError
+from ouzel.printable import printable
 
 if TYPE_CHECKING:
     from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile
@@ -35,7 +36,8 @@ EpochNumber = Annotated[
 def _list_epochs(place: StorePlace, debug: Debug = False) -> None:
     """Show the complete epochs, oldest first.
 
-    BYTES is what is read to restore it; WRITTEN is what it has added to the epochs before.
+    BYTES is what is read to restore it; WRITTEN is what it has added to the epochs before. SLOWEST is the task whose part came last:
+    how long it took to come to rest (aligned), to copy its state, and to write it.
     """
     with report_errors(debug):
         store = _find_store(place)
@@ -45,12 +47,12 @@ def _list_epochs(place: StorePlace, debug: Debug = False) -> None:
                 manifest = store.manifest(epoch)
                 problem = store.find_missing(manifest)
             except StateError as error:
-                rows.append((str(epoch), "damaged", *[""] * 5))
+                rows.append((str(epoch), "damaged", *[""] * 6))
                 problem = str(error)
             else:
                 rows.append(_row(manifest, "damaged" if problem else "complete"))
             problems += [f"epoch {epoch}: {problem}"] if problem else []
-        print_columns(("EPOCH", "STATE", "MADE (UTC)", "TASKS", "FILES", "BYTES", "WRITTEN"), rows)
+        print_columns(("EPOCH", "STATE", "MADE (UTC)", "TASKS", "FILES", "BYTES", "WRITTEN", "SLOWEST"), rows)
         for problem in problems:
             typer.echo(problem, err=True)
 
@@ -62,7 +64,9 @@ def _row(manifest: Manifest, state: str) -> tuple[str, ...]:
     files = manifest.files
     own = [file.size for file in files if epoch_of_task_file(file.name) == manifest.epoch]
     figures = (len(manifest.tasks), len(files), sum(file.size for file in files), sum(own))
-    return (str(manifest.epoch), state, watermark_text(manifest.made_us), *(f"{figure:,}" for figure in figures))
+    slowest = manifest.find_slowest()
+    told = f"{printable(str(slowest[0]))}: {slowest[1]}" if slowest else ""
+    return (str(manifest.epoch), state, watermark_text(manifest.made_us), *(f"{figure:,}" for figure in figures), told)
 
 
 @checkpoint.command("verify")

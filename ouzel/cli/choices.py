@@ -37,6 +37,12 @@ AllowStateLoss = Annotated[
 ]
 TopologyName = Annotated[str, typer.Argument(metavar="NAME", help="By which it was submitted; `ouzel list` shows all.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
+PartName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PART", help="A component, a task as counts[0], or a container as container-1.", show_default=False
+    ),
+]
 
 
 def pairs(texts: list[str], option: str) -> list[tuple[str, str]]:

@@ -1,11 +1,11 @@
-"""Commands on metrics: files for Grafana and Prometheus, and sending to Graphite."""
+"""Commands on metrics: files for Grafana and Prometheus, and sending to Graphite and by OpenTelemetry's protocol."""
 
 from __future__ import annotations
 
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -13,8 +13,8 @@ from ouzel.cli.choices import Debug
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.errors import OuzelError
 
-if TYPE_CHECKING:
-    from ouzel.tracker.metrics.graphite import GraphiteSender
+LookEvery = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
+SendOnce = Annotated[bool, typer.Option("--once", help="Send what there is, and end.")]
 
 metrics = typer.Typer(name="metrics", help="Take the metrics of submitted topologies elsewhere.", no_args_is_help=True)
 
@@ -45,10 +45,8 @@ def _graphite(
         str, typer.Argument(metavar="HOST[:PORT]", help="Where Graphite takes lines; port 2003 if none is said.")
     ],
     prefix: Annotated[str, typer.Option(metavar="PATH", help="Begins the path of each metric.")] = "ouzel",
-    every: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")
-    ] = 10.0,
-    once: Annotated[bool, typer.Option("--once", help="Send what there is, and end.")] = False,
+    every: LookEvery = 10.0,
+    once: SendOnce = False,
     debug: Debug = False,
 ) -> None:
     """Send the metrics of all submitted topologies to Graphite, until Ctrl-C.
@@ -59,25 +57,80 @@ def _graphite(
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.tracker.metrics.graphite import GraphiteSender, find_containers
 
-        sender = GraphiteSender(partial(find_containers, Registry()), _host_and_port(address), prefix)
+        _send_all(
+            GraphiteSender(partial(find_containers, Registry()), _host_and_port(address), prefix),
+            "Graphite",
+            every,
+            once,
+        )
+
+
+@metrics.command("otlp")
+def _otlp(
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL",
+            help="Where an OpenTelemetry collector takes OTLP over HTTP: http://HOST:4318.",
+            show_default=False,
+        ),
+    ],
+    every: LookEvery = 10.0,
+    once: SendOnce = False,
+    debug: Debug = False,
+) -> None:
+    """Send the metrics of all submitted topologies by OpenTelemetry's protocol, until Ctrl-C.
+
+    It begins with what is kept of the last hours, and waits for a receiver that is away.
+    Headers, certificates and compression are those of OpenTelemetry's variables, as OTEL_EXPORTER_OTLP_HEADERS.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.cluster.submitted.registry import Registry
+        from ouzel.tracker.metrics.graphite import find_containers
+
         try:
-            while True:
-                problem = _send(sender)
-                if once:
-                    raise typer.Exit(Exit.FAILED if problem else Exit.ANSWERED)
-                time.sleep(every)
-        except KeyboardInterrupt:
-            raise typer.Exit(Exit.INTERRUPTED) from None
-        finally:
-            sender.close()
+            from ouzel.tracker.metrics.otlp import OtlpSender, metrics_url
+        except ModuleNotFoundError as error:
+            raise OuzelError(
+                f'this needs {error.name}, which is not installed; write: pip install "ouzel[otel]"'
+            ) from None
+        try:
+            address = metrics_url(url)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="URL") from None
+        _send_all(OtlpSender(partial(find_containers, Registry()), address), "the receiver", every, once)
 
 
-def _send(sender: GraphiteSender) -> str:
+class MetricsSender(Protocol):
+    """What takes metrics elsewhere."""
+
+    def send(self) -> int:
+        """Send what has come, and what waits; raises OSError if it cannot."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+def _send_all(sender: MetricsSender, receiver: str, every: float, once: bool) -> None:
+    """Send what comes until Ctrl-C, or what there is."""
+    try:
+        while True:
+            problem = _send(sender, receiver)
+            if once:
+                raise typer.Exit(Exit.FAILED if problem else Exit.ANSWERED)
+            time.sleep(every)
+    except KeyboardInterrupt:
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    finally:
+        sender.close()
+
+
+def _send(sender: MetricsSender, receiver: str) -> str:
     """Send the metrics once. Returns why that failed, or an empty text."""
     try:
         sender.send()
     except OSError as error:
-        problem = f"Graphite cannot be reached: {error.strerror or error}; what was to be sent waits"
+        problem = f"{receiver} cannot be reached: {error.strerror or error}; what was to be sent waits"
         say_error(problem)
         return problem
     return ""

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ouzel.cli.asking import sample_rows, set_log_level
 from ouzel.cli.choices import (
     AllowStateLoss,
     Debug,
     DeliveryOption,
     FromSavepoint,
     Parallelism,
+    PartName,
     ResultFormat,
     Set,
     TopologyName,
     pairs,
 )
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors, say_error
 from ouzel.cli.query import STDIN, Execute, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
@@ -41,12 +44,6 @@ PAUSE_S = 60.0
 """How long a pause may take to come to rest."""
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until it ends or Ctrl-C.")]
-PartName = Annotated[
-    str,
-    typer.Argument(
-        metavar="PART", help="A component, a task as counts[0], or a container as container-1.", show_default=False
-    ),
-]
 
 
 def _submit(
@@ -134,13 +131,6 @@ def _list_all(debug: Debug = False) -> None:
         print_columns(("NAME", "STATE", "SINCE (UTC)", "STARTS"), rows)
 
 
-def print_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below their heads; nothing if there are none."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, *rows) if rows else ():
-        typer.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
-
-
 def _status(name: TopologyName, debug: Debug = False) -> None:
     """Show how a submitted topology stands.
 
@@ -152,9 +142,32 @@ def _status(name: TopologyName, debug: Debug = False) -> None:
         registry = _registry()
         record, condition = _look_up("status", registry, name)
         found, lines = _find_standing(registry, record, condition)
-        typer.echo("\n".join(lines))
+        typer.echo("\n".join([*lines, *_describe_epoch(registry, record), *_describe_asks(registry, record)]))
         for line in [*_describe_health(registry, record, found), *describe_events(found.events if found else ())]:
             typer.echo(line)
+
+
+def _describe_epoch(registry: Registry, record: Submitted) -> list[str]:
+    """The newest complete epoch, and which task was the slowest in it; nothing if there is none."""
+    from ouzel.cli.status import watermark_text
+    from ouzel.printable import printable
+    from ouzel.tracker.topologies.epochs import list_recorded_epochs
+
+    lines = []
+    for one in list_recorded_epochs(registry, record, most=1):
+        slowest = f"; slowest {one.slowest}: {one.took}" if one.took else ""
+        lines.append(printable(f"epoch {one.number}, made {watermark_text(one.made_us)} UTC{slowest}"))
+    return lines
+
+
+def _describe_asks(registry: Registry, record: Submitted) -> list[str]:
+    """What is asked of its tasks for some minutes, a line each."""
+    from ouzel.printable import printable
+    from ouzel.tracker.topologies.asked import describe_asks
+
+    if not registry.is_alive(record.name):
+        return []
+    return [printable(line) for line in describe_asks(registry.folder(record.name).load(record.run), time.time())]
 
 
 def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:
@@ -411,5 +424,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "kill": _kill,
     "start": _start,
     "update": update_submitted,
+    "log-level": set_log_level,
+    "sample": sample_rows,
 }
 """By name, in the order in which `ouzel --help` shows them."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.choices import Debug
+from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors
-from ouzel.cli.submitted import print_columns
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
+from ouzel.runtime.checkpoints.manifest import Manifest, PartTimes, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.state.context import KeyGroups, Snapshot
@@ -33,7 +33,10 @@ def write_epoch(store: CheckpointStore, epoch: int, *before: TaskFile, number: i
     number = len(before) + 1 if number is None else number
     first = store.write_task(epoch, task(counts(number, whole=not before)))
     second = store.write_task(epoch, task(component="lines"))
-    tasks = (TaskFiles("counts", 0, (*before, first)), TaskFiles("lines", 0, (second,)))
+    tasks = (
+        TaskFiles("counts", 0, (*before, first), PartTimes(4.0, 3.4, 40.2)),
+        TaskFiles("lines", 0, (second,), PartTimes(41.0, 0.1, 5.0)),
+    )
     manifest = Manifest(epoch, "words", SEED, 1_700_000_000_000_000 + epoch, tasks)
     store.complete(manifest)
     return manifest

@@ -38,7 +38,7 @@ def mistakes(text: str) -> list[str]:
     """Commands in a page's code that do not exist, or have no such option."""
     wrong = []
     for line in COMMAND.findall(text):
-        words = re.match(r"[a-z]+(?: [a-z]+)*", line)
+        words = re.match(r"[a-z][a-z-]*(?: [a-z][a-z-]*)*", line)
         command = command_of(words.group().split() if words else [])
         known = {
             "--help",

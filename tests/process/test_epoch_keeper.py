@@ -12,11 +12,12 @@ from typing import Any, cast
 import pytest
 
 from ouzel.errors import StateError
+from ouzel.runtime.checkpoints.manifest import PartTimes
 from ouzel.runtime.checkpoints.objects import StoreAway
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state.local import LocalState
 from ouzel.runtime.process.epoch_keeper import Epochal, EpochKeeper
-from ouzel.runtime.process.epochs import CHANGES_MAX, SnapshotFiles
+from ouzel.runtime.process.epochs import CHANGES_MAX, PartWatch, SnapshotFiles
 from ouzel.runtime.process.patience import when_it_answers
 from ouzel.runtime.protocol.cluster.epochs import Generation, GoBack, KeepEpoch
 from tests.checkpoints.samples import claimed, counts, task, write_epoch
@@ -164,3 +165,15 @@ def test_changes_whose_base_is_damaged_are_followed_by_a_whole_snapshot_at_once(
         assert str(base) in files.saved.failed
     assert failed == 1
     assert len(files.saved.files) == 1
+
+
+def test_a_part_is_measured_from_when_the_task_hears_of_the_epoch_until_its_files_are_written(tmp_path: Path) -> None:
+    clock = iter([17.0])
+    files = SnapshotFiles(claimed(tmp_path / "epochs"), lambda: next(clock))
+    watch = PartWatch(1, 10.0)
+    watch.on_rest(12.0)
+    watch.on_copied(12.5)
+    files.write(1, task(replace(counts(), live=3)), watch)
+    assert (files.saved.took, files.saved.keys) == (PartTimes(2.0, 0.5, 4.5), 3)
+    files.write(2, "its code failed", PartWatch(2, 20.0))
+    assert files.saved.took is None

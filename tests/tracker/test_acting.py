@@ -27,6 +27,7 @@ from tests.servers.waiting import wait_until
 TOKEN = "a-token-of-some-length"
 TARGET = Target("made", Path("/kept/savepoints/made-1"))
 ECHO = (sys.executable, "-c", "import sys; print(sys.argv[1:])")
+ASKS = ("log-level", "sample")
 REFUSE = (sys.executable, "-c", "import sys; print('error: it cannot be', file=sys.stderr); sys.exit(2)")
 
 
@@ -45,6 +46,12 @@ REFUSE = (sys.executable, "-c", "import sys; print('error: it cannot be', file=s
         ("stop", {}, ["stop", "--", "made"]),
         ("savepoint", {"folder": "/etc"}, ["stop", "--savepoint=/kept/savepoints/made-1", "--", "made"]),
         ("start", {}, ["start", "--", "made"]),
+        (
+            "log-level",
+            {"part": "--debug", "level": "debug", "minutes": "5"},
+            ["log-level", "--minutes=5", "--", "made", "debug", "--debug"],
+        ),
+        ("sample", {"part": "", "minutes": "240"}, ["sample", "--minutes=240", "--", "made"]),
         ("kill", {"name": "made"}, ["kill", "--", "made"]),
     ],
 )
@@ -60,6 +67,11 @@ def test_an_action_is_a_command_of_the_command_line(key: str, fields: dict[str, 
         ("rescale", {"tasks.a": "1", "had.a": "1"}, "no component has another number"),
         ("rescale", {"tasks.a": "0"}, "no number of tasks"),
         ("rescale", {"tasks.a": "2 --yes"}, "no number of tasks"),
+        ("log-level", {"level": "debug", "minutes": "241"}, "from 1 to 240"),
+        ("log-level", {"level": "debug --minutes=9", "minutes": "5"}, "is no level"),
+        ("log-level", {"minutes": "5"}, "is no level"),
+        ("sample", {}, "'' is no number of minutes"),
+        ("sample", {"minutes": "0"}, "no number of minutes"),
     ],
 )
 def test_what_is_filled_in_wrongly_is_no_command(key: str, fields: dict[str, str], told: str) -> None:
@@ -69,8 +81,8 @@ def test_what_is_filled_in_wrongly_is_no_command(key: str, fields: dict[str, str
 
 def test_a_page_offers_what_fits() -> None:
     offered = {one: [action.key for action in actions.fitting_actions("made", one)] for one in Condition}
-    assert offered[Condition.RUNNING] == ["pause", "restart", "rescale", "stop", "savepoint", "kill"]
-    assert offered[Condition.PAUSED] == ["resume", "restart", "stop", "savepoint", "kill"]
+    assert offered[Condition.RUNNING] == ["pause", "restart", "rescale", *ASKS, "stop", "savepoint", "kill"]
+    assert offered[Condition.PAUSED] == ["resume", "restart", *ASKS, "stop", "savepoint", "kill"]
     assert offered[Condition.STOPPED] == ["savepoint", "start", "kill"]
     assert all("kill" in keys for keys in offered.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.planner.settings import Settings
+from ouzel.runtime.checkpoints.manifest import PartTimes
 from ouzel.runtime.observe.task_metrics import (
     CONTAINER,
     CPU_TIME,
@@ -250,9 +252,9 @@ def test_an_epoch_is_overdue_since_the_start_not_since_one_of_last_week() -> Non
     assert [one.kind for one in check_health(old, History(), last_week, NOW_S)] == ["hanging-epochs"]
 
 
-def page_of(snapshot: TopologySnapshot, history: History) -> BeautifulSoup:
+def page_of(snapshot: TopologySnapshot, history: History, epochs: Sequence[EpochSummary] = ()) -> BeautifulSoup:
     """Its page."""
-    shown = topology_pages.describe_page(snapshot, history, [], ResultTail((), ()), NOW_S)
+    shown = topology_pages.describe_page(snapshot, history, list(epochs), ResultTail((), ()), NOW_S)
     return BeautifulSoup(topology_pages.templates.get_template("topology.html").render(**shown), "html.parser")
 
 
@@ -278,13 +280,28 @@ def test_the_page_says_when_what_it_shows_is_old() -> None:
 
 def test_epochs_and_state_by_component() -> None:
     epochs = [
-        EpochSummary(7, 30_000_000, {"sink": 0, EVIL: 900, "left": 50}),
+        EpochSummary(
+            7,
+            30_000_000,
+            {"sink": 0, EVIL: 900, "left": 50},
+            f"{EVIL}[0]",
+            PartTimes(1.0, 2.5, 1_000.0),
+            {EVIL: 7_000, "left": 0},
+        ),
         EpochSummary(6, 18_000_000, {"sink": 0, EVIL: 400}),
     ]
-    assert [(row.number, row.after, row.size) for row in views.epoch_rows(epochs)] == [
-        (7, "12.0 s", "950"),
-        (6, "–", "400"),
+    assert [(row.number, row.after, row.size, row.slowest, row.stages) for row in views.epoch_rows(epochs)] == [
+        (7, "12.0 s", "950", f"{EVIL}[0]", ("1.0 ms", "2.5 ms", "1000.0 ms")),
+        (6, "–", "400", "–", ("–", "–", "–")),
     ]
-    assert views.state_rows(epochs) == [(EVIL, "900", "+500"), ("left", "50", "+50")]
-    assert views.state_rows(epochs[:1]) == [(EVIL, "900", "–"), ("left", "50", "–")]
+    shown = page_of(make_snapshot(), History(), epochs)
+    assert [cell.text for cell in shown.select("#epochs tbody tr:first-child td")][3:] == [
+        f"{EVIL}[0]",
+        "1.0 ms",
+        "2.5 ms",
+        "1000.0 ms",
+    ]
+    assert not shown.select("#epochs script")
+    assert views.state_rows(epochs) == [(EVIL, "7,000", "900", "+500"), ("left", "–", "50", "+50")]
+    assert views.state_rows(epochs[:1]) == [(EVIL, "7,000", "900", "–"), ("left", "–", "50", "–")]
     assert views.state_rows([]) == []

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from bs4 import BeautifulSoup
+from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
+from ouzel.errors import OuzelError
+from ouzel.tracker.acting.actions import LEVELS
+from ouzel.tracker.app import create_app
+from ouzel.tracker.serve import listen
 from tests.servers.waiting import wait_until
 from tests.tracker.conftest import ROWS, Tracked
 from tests.tracker.snapshots import EVIL
@@ -202,6 +207,9 @@ def test_a_part_to_start_again_and_numbers_of_tasks_can_be_chosen(tracked: Track
     form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/restart").text, "html.parser")
     offered = [str(one["value"]) for one in form.select("option")]
     assert offered == ["", "lines", "count_by_key", "lines[0]", "count_by_key[0]", "container-0", "container-1"]
+    form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/log-level").text, "html.parser")
+    assert [str(one["value"]) for one in form.select("#level option")] == list(LEVELS)
+    assert {str(one["for"]) for one in form.select("label")} == {"part", "level", "minutes"}
     form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/rescale").text, "html.parser")
     assert {str(one["name"]): one["value"] for one in form.select("input[type=number]")} == {
         "tasks.lines": "1",
@@ -257,3 +265,67 @@ def test_dashboards_show_what_its_containers_use(tracked: Tracked) -> None:
         assert "lines" in told["Rows in"]
     assert tracked.client.get("/topology/none/viz").status_code == 404
     assert tracked.client.get(f"/topology/{tracked.name}/viz", params={"from": 0, "to": 10**9}).status_code == 200
+
+
+def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands(tracked: Tracked) -> None:
+    assert tracked.get("/topologies/samples") == []
+    nothing = CliRunner().invoke(commands, ["sample", tracked.name])
+    assert (nothing.exit_code, "no rows are sampled" in nothing.output) == (0, True)
+    form = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}/do/sample").text, "html.parser")
+    code = form.select_one("input[name=code]")
+    assert code is not None
+    fields = {"code": str(code["value"]), "part": "count_by_key", "minutes": "5"}
+    tracked.client.post(f"/topology/{tracked.name}/do/sample", data=fields)
+    wait_until(lambda: _last_action(tracked).startswith("done Sample rows"))
+    with (tracked.registry.home.parent / "lines.jsonl").open("a") as lines:
+        wait_until(lambda: _append(lines) and tracked.get("/topologies/samples"))
+    samples: Any = tracked.get("/topologies/samples")
+    assert {one["instance"] for one in samples} == {BOLT}
+    assert "<b>seen</b>" in samples[-1]["columns"]
+    page = tracked.client.get(f"/pages/topology/{tracked.name}").text
+    assert "<b>seen" not in page
+    assert BeautifulSoup(page, "html.parser").select("table.samples tbody tr")
+    shown = CliRunner().invoke(commands, ["sample", tracked.name, "count_by_key"])
+    assert "count_by_key[0] · 1 " in shown.output
+    assert "no more rows" in CliRunner().invoke(commands, ["sample", tracked.name, "--minutes", "0"]).output
+    asked = CliRunner().invoke(commands, ["log-level", tracked.name, "debug", "lines", "--minutes", "1"])
+    assert asked.output == "1 task of 'counted' log from debug on for 1 min\n"
+    (found,) = tracked.registry.home.rglob("asked-log-level-*.json")
+    assert "log level debug: lines[0]" in CliRunner().invoke(commands, ["status", tracked.name]).output
+    log = found.parent / "instance-1.log"
+    wait_until(lambda: "DEBUG ouzel.instance: plan " in log.read_text())
+    assert CliRunner().invoke(commands, ["log-level", tracked.name, "default"]).exit_code == 0
+    wait_until(lambda: log.read_text().rstrip().endswith("log level: as before"))
+    assert not found.exists()
+    wrong = CliRunner().invoke(commands, ["log-level", tracked.name, "debug", "nobody"])
+    assert (wrong.exit_code, "has no part 'nobody'" in wrong.output) == (2, True)
+
+
+def _append(lines: IO[str]) -> bool:
+    lines.write('{"n": 1}\n')
+    lines.flush()
+    return True
+
+
+def test_two_servers_at_once_show_the_same_and_neither_needs_the_other(tracked: Tracked) -> None:
+    app = create_app(tracked.registry, owner_of=lambda client, server: os.getuid())
+    with TestClient(app, base_url="http://localhost") as other:
+        for path in ("/topologies/logicalplan", "/topologies/physicalplan", "/topologies/epochs"):
+            assert other.get(path, params=tracked.whose).json() == tracked.get(path)
+        assert "running" in other.get(f"/topology/{tracked.name}").text
+        metric = {"component": "lines", "metricname": "__execute-count/default"}
+        assert other.get("/topologies/metrics", params=tracked.whose | metric).json()["metrics"]
+    assert "running" in _facts(tracked), "the other has ended"
+    with listen("127.0.0.1", 0) as listener, pytest.raises(OuzelError, match="choose another with --port"):
+        listen("127.0.0.1", listener.getsockname()[1])
+
+
+def test_epochs_say_which_task_was_slowest(tracked: Tracked) -> None:
+    wait_until(lambda: tracked.get("/topologies/epochs"))
+    newest: Any = tracked.get("/topologies/epochs")[0]  # type: ignore[index]
+    assert newest["slowest"]["task"] in ("lines[0]", "count_by_key[0]")
+    assert min(newest["slowest"][f"{stage}_ms"] for stage in ("aligned", "copied", "written")) >= 0
+    assert newest["keys"]["count_by_key"] == 2
+    listed = CliRunner().invoke(commands, ["checkpoint", "list", tracked.name])
+    assert "[0]: aligned " in listed.output
+    assert "; slowest " in CliRunner().invoke(commands, ["status", tracked.name]).output

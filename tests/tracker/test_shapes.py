@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from ouzel.runtime.cluster.submitted.asking import find_tasks
+from ouzel.runtime.observe.samples import OperatorSample
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
+from ouzel.runtime.process.asks import Ask, AskKind, ask_path, write_ask
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker.api import plans, states
 from ouzel.tracker.metrics.history import EXECUTE_COUNT, History
@@ -126,6 +130,35 @@ def test_names_texts_and_cells_are_escaped() -> None:
         rows=[views.topology_row(Unreadable(row, Condition.FAILED, EVIL), None, EVIL, NOW_S)]
     )
     assert "<script>alert" not in broken
+
+
+def test_the_page_says_what_is_asked_of_whom_and_until_when(tmp_path: Path) -> None:
+    snapshot = make_snapshot()
+    job = replace(snapshot.job, home=tmp_path)
+    for container in job.containers:
+        job.container(container).mkdir()
+    until_us = NOW_S * 1_000_000 + 60_000_000
+    for folder, task in find_tasks(job):
+        write_ask(ask_path(folder, AskKind.SAMPLES, task.id), Ask("on", NOW_S * 1_000_000))
+        if task.component in (EVIL, "left"):
+            write_ask(ask_path(folder, AskKind.LOG_LEVEL, task.id), Ask("debug", until_us))
+    shown = pages.describe_page(replace(snapshot, job=job), history(), EPOCHS, ResultTail((), ()), NOW_S)
+    found = BeautifulSoup(pages.templates.get_template("topology.html").render(**shown), "html.parser")
+    assert [one.text for one in found.select(".asked")] == [
+        f"until 2023-11-14 22:16:00 UTC log level debug: left[0], {EVIL}[0]"
+    ]
+    assert not found.select(".asked script")
+
+
+def test_sampled_rows_are_escaped() -> None:
+    sample = OperatorSample(EVIL, (EVIL,), ((EVIL,),), 1_700_000_000_000_000)
+    shown = pages.describe_page(make_snapshot(), history(), EPOCHS, ResultTail((), ()), NOW_S)
+    shown["samples"] = [(make_snapshot().job.topology.tasks()[2], sample)]
+    text = pages.templates.get_template("topology.html").render(**shown)
+    assert "<script>alert" not in text
+    found = BeautifulSoup(text, "html.parser")
+    assert [cell.text for cell in found.select("table.samples th, table.samples td")] == [EVIL, EVIL]
+    assert f"{EVIL}[0] · {EVIL}, 2023-11-14 22:13:20 UTC" in [head.text for head in found.select("h3")]
 
 
 def test_pages_ask_no_other_host_and_carry_no_style_or_code_that_the_policy_forbids() -> None:

@@ -33,6 +33,29 @@ class TaskFile:
 
 
 @dataclass(frozen=True)
+class PartTimes:
+    """How long one task's part of an epoch took, in milliseconds.
+
+    Attributes:
+        aligned_ms: from when the task heard of the epoch until it had come to rest.
+        copied_ms: from then until its state was copied. Rows flow again when all tasks have done so.
+        written_ms: from then until its files were written; that includes what its sink had to flush before.
+    """
+
+    aligned_ms: float
+    copied_ms: float
+    written_ms: float
+
+    @property
+    def total_ms(self) -> float:
+        """All of it."""
+        return self.aligned_ms + self.copied_ms + self.written_ms
+
+    def __str__(self) -> str:
+        return f"aligned {self.aligned_ms:,.0f} ms, copied {self.copied_ms:,.0f} ms, written {self.written_ms:,.0f} ms"
+
+
+@dataclass(frozen=True)
 class TaskFiles:
     """What is needed to restore one task.
 
@@ -40,11 +63,15 @@ class TaskFiles:
         component: of which component it is a task.
         index: its place in its component.
         files: a whole snapshot, then the changes after it, oldest first.
+        took: how long its part of the epoch took; None if nobody noted that.
+        keys: how many keys its operators keep in tables; None if nobody has counted them.
     """
 
     component: str
     index: int
     files: tuple[TaskFile, ...]
+    took: PartTimes | None = None
+    keys: int | None = None
 
     def __str__(self) -> str:
         return f"{self.component}[{self.index}]"
@@ -76,6 +103,14 @@ class Manifest:
     def files(self) -> list[TaskFile]:
         """All files, in the order of the tasks."""
         return [file for task in self.tasks for file in task.files]
+
+    def find_slowest(self) -> tuple[TaskFiles, PartTimes] | None:
+        """The task whose part came last, and how long that took; None if nobody noted that.
+
+        All tasks hear of an epoch at one time, so the last part is the one that took longest.
+        """
+        parts = [(task, task.took) for task in self.tasks if task.took is not None]
+        return max(parts, key=lambda part: part[1].total_ms, default=None)
 
 
 def manifest_bytes(manifest: Manifest, folder: str) -> bytes:
@@ -118,4 +153,7 @@ def _manifest(fields: dict[str, Any]) -> Manifest:
 
 
 def _task_files(fields: dict[str, Any]) -> TaskFiles:
-    return TaskFiles(fields["component"], fields["index"], tuple(TaskFile(**file) for file in fields["files"]))
+    took = fields.get("took")  # an epoch of a former version has none
+    files = tuple(TaskFile(**file) for file in fields["files"])
+    times = PartTimes(**took) if took else None
+    return TaskFiles(fields["component"], fields["index"], files, times, fields.get("keys"))

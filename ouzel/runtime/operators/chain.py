@@ -13,6 +13,7 @@ from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.lag import Sight
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.protocol.shell import TakesFrames
 from ouzel.runtime.state.context import StateContext
 
 Streams = list[tuple[str, pl.DataFrame]]
@@ -40,6 +41,9 @@ class Chain:
     """
 
     consolidated = False
+
+    watch: Callable[[int, pl.DataFrame], None] | None = None
+    """Is shown each frame that an operator has made, with the operator's place."""
 
     def __init__(self, operators: list[Operator], edges: Sequence[Edges] | None = None) -> None:
         self.operators = operators
@@ -142,6 +146,11 @@ class Chain:
         for operator in self.operators:
             operator.counters.own = counters
 
+    def sample_into(self, take: TakesFrames | None) -> None:
+        """Show each frame that an operator has made to `take`, with the operator's name; None for nobody."""
+        names = [f"{place} {type(operator).__name__}" for place, operator in enumerate(self.operators, 1)]
+        self.watch = (lambda place, frame: take(names[place], frame)) if take else None
+
     def trial(self) -> Chain:
         """The same chain up to its operators with state, to compute rows once more with; it has refused and counted nothing."""
         operators = [_Stop() if operator.stateful else _anew(operator) for operator in self.operators]
@@ -154,6 +163,8 @@ class Chain:
             self._push_late(place, late, made)
         if frame is None:
             return
+        if self.watch is not None:
+            self.watch(place, frame)
         for reader in readers:
             self._push(self.operators[reader].process(frame), reader, made)
         made.extend((stream, frame) for stream in streams)

@@ -9,7 +9,8 @@ from threading import Thread
 from typing import NoReturn, Protocol
 
 from ouzel.errors import OuzelError, StateError
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, TaskFiles
+from ouzel.planner.topology import Task
+from ouzel.runtime.checkpoints.manifest import Manifest, PartTimes, TaskFile, TaskFiles
 from ouzel.runtime.checkpoints.objects import is_lasting
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state import StateManager
@@ -127,14 +128,7 @@ class EpochKeeper:
 
     def _keep(self, master: Epochal, epoch: int, files: dict[int, wire_pb2.EpochFiles]) -> None:
         topology = self._job.topology
-        tasks = tuple(
-            TaskFiles(
-                task.component,
-                task.index,
-                tuple(TaskFile(one.name, one.size, one.digest) for one in files[task.id].files),
-            )
-            for task in topology.tasks()
-        )
+        tasks = tuple(_task_files(task, files[task.id]) for task in topology.tasks())
         try:
             made_us, seed = time.time_ns() // 1000, topology.settings.seed
             revision, leadership = self._job.revision, self._leadership
@@ -173,3 +167,11 @@ class EpochKeeper:
         write_generation(self._state, self._job.id, generation, self._leadership)
         check_leads(self._state, leader_path(self._job.id), self._leadership)
         master.on_gone_back(generation, problems)
+
+
+def _task_files(task: Task, told: wire_pb2.EpochFiles) -> TaskFiles:
+    """What a task has told of its part of an epoch."""
+    took = told.took
+    times = PartTimes(took.aligned_ms, took.copied_ms, took.written_ms) if told.HasField("took") else None
+    files = tuple(TaskFile(one.name, one.size, one.digest) for one in told.files)
+    return TaskFiles(task.component, task.index, files, times, told.keys)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING, Protocol
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
+from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.process.patience import when_it_answers, when_reachable
 from ouzel.runtime.protocol.cluster.epochs import Generation
 from ouzel.runtime.protocol.cluster.follower import EpochPart, LastRun
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Task
-    from ouzel.runtime.checkpoints.manifest import TaskFile
+    from ouzel.runtime.checkpoints.manifest import PartTimes, TaskFile
     from ouzel.runtime.checkpoints.store import CheckpointStore
     from ouzel.runtime.process.job import RunDescription
     from ouzel.runtime.protocol.task import TaskMachine
@@ -80,18 +82,46 @@ def write_last_run(path: Path, last: LastRun) -> None:
 
 @dataclass
 class SavedEpoch:
-    """What a task has written: for which epoch, and the files that it needs, oldest first; or why it could not."""
+    """What a task has written: for which epoch, the files that it needs, oldest first, and how long that took; or why it could not.
+
+    `keys` are those that its operators keep in tables.
+    """
 
     epoch: int = 0
     files: list[TaskFile] = field(default_factory=list)
     failed: str = ""
+    took: PartTimes | None = None
+    keys: int = 0
+
+
+class PartWatch:
+    """Measures how long a task's part of one epoch takes; it begins when the task hears of the epoch. Times are those of any clock."""
+
+    def __init__(self, epoch: int, now_ms: float) -> None:
+        self.epoch = epoch
+        self._asked_ms = self._rested_ms = self._copied_ms = now_ms
+
+    def on_rest(self, now_ms: float) -> None:
+        """The task has come to rest."""
+        self._rested_ms = now_ms
+
+    def on_copied(self, now_ms: float) -> None:
+        """Its state is copied."""
+        self._copied_ms = now_ms
+
+    def on_written(self, now_ms: float) -> PartTimes:
+        """Its files are written: how long all took."""
+        from ouzel.runtime.checkpoints.manifest import PartTimes
+
+        stages = (self._asked_ms, self._rested_ms, self._copied_ms, now_ms)
+        return PartTimes(*(round(end - begin, 1) for begin, end in pairwise(stages)))
 
 
 class SnapshotFiles:
     """The files of one task's snapshots: a whole one, and changes after it. `saved` is what was written last, or could not be."""
 
-    def __init__(self, store: CheckpointStore) -> None:
-        self._store = store
+    def __init__(self, store: CheckpointStore, clock: Callable[[], float] = now_ms) -> None:
+        self._store, self._clock = store, clock
         self._chain: list[TaskFile] = []
         self._rows = self._live = 0
         self.saved = SavedEpoch()
@@ -105,8 +135,8 @@ class SnapshotFiles:
         has_dead = self._rows > LOADED_MAX * self._live + SLACK
         return not self._chain or len(self._chain) > CHANGES_MAX or has_dead
 
-    def write(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
-        """Write this, or say why there is none."""
+    def write(self, epoch: int, snapshot: TaskSnapshot | str, watch: PartWatch | None = None) -> None:
+        """Write this, or say why there is none; `watch` measures the task's part of the epoch."""
         if isinstance(snapshot, str):
             self._chain = []
             self.saved = SavedEpoch(epoch, failed=snapshot)
@@ -126,7 +156,8 @@ class SnapshotFiles:
         self._chain, self._live = [*before, file], sum(state.live for state in snapshot.states)
         rows = sum(part.height for state in snapshot.states for part in state.parts.values())
         self._rows = rows if snapshot.is_whole else self._rows + rows
-        self.saved = SavedEpoch(epoch, list(self._chain))
+        took = watch.on_written(self._clock()) if watch else None
+        self.saved = SavedEpoch(epoch, list(self._chain), took=took, keys=self._live)
 
 
 class SnapshotWriter(Protocol):
@@ -140,7 +171,7 @@ class SnapshotWriter(Protocol):
     def needs_whole(self) -> bool:
         """Whether changes alone would be of no use, or nobody knows yet."""
 
-    def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
+    def put(self, epoch: int, snapshot: TaskSnapshot | str, watch: PartWatch | None = None) -> None:
         """Write this soon, unless it is closed, or say why there is none; never waits."""
 
     def close(self) -> None:
@@ -153,7 +184,7 @@ class EpochWriter(Thread):
     def __init__(self, store: CheckpointStore) -> None:
         super().__init__(name="epochs", daemon=True)
         self._files = SnapshotFiles(store)
-        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot | str] | None] = SimpleQueue()
+        self._snapshots: SimpleQueue[tuple[int, TaskSnapshot | str, PartWatch | None] | None] = SimpleQueue()
         self._asked = self._done = 0
 
     @property
@@ -164,11 +195,11 @@ class EpochWriter(Thread):
     def needs_whole(self) -> bool:
         return self._asked != self._done or self._files.needs_whole
 
-    def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
+    def put(self, epoch: int, snapshot: TaskSnapshot | str, watch: PartWatch | None = None) -> None:
         if self.ident is None:
             self.start()
         self._asked += 1
-        self._snapshots.put((epoch, snapshot))
+        self._snapshots.put((epoch, snapshot, watch))
 
     def run(self) -> None:
         """The thread's work."""
@@ -188,6 +219,7 @@ class TaskEpochs:
         state: where the generation of the topology stands.
         make_writer: makes what writes the snapshots of one generation.
         store: where they are written; the folder of the job if None.
+        clock: milliseconds, monotonic.
 
     Attributes:
         part: what it decides.
@@ -201,6 +233,7 @@ class TaskEpochs:
         state: StateManager,
         make_writer: Callable[[CheckpointStore], SnapshotWriter] = EpochWriter,
         store: CheckpointStore | None = None,
+        clock: Callable[[], float] = now_ms,
     ) -> None:
         from ouzel.runtime.checkpoints.store import CheckpointStore
 
@@ -208,7 +241,8 @@ class TaskEpochs:
         self._store, self._make_writer = store or CheckpointStore(job.checkpoints), make_writer
         generation = when_it_answers(lambda: read_generation(state, job.id), "to read the generation")
         self.part = EpochPart(generation, read_last_run(self._path))
-        self._writer = make_writer(self._store)
+        self._writer, self._clock = make_writer(self._store), clock
+        self._watch: PartWatch | None = None
 
     @property
     def saved(self) -> SavedEpoch:
@@ -243,12 +277,21 @@ class TaskEpochs:
         """Its machine is made and begins to run."""
         write_last_run(self._path, self.part.on_begun(keeps))
 
+    def on_asked(self, epoch: int) -> None:
+        """A plan asks for a snapshot, be it a new plan or not."""
+        if self._watch is None or self._watch.epoch != epoch:
+            self._watch = PartWatch(epoch, self._clock())
+
     def take(self, epoch: int, machine: TaskMachine) -> Callable[[], None]:
         """Take a snapshot. Call what it gives when whatever the epoch is to hold is out of the task's hands: then it is written."""
-        writer = self._writer
+        self.on_asked(epoch)
+        writer, watch = self._writer, self._watch
+        assert watch is not None
+        watch.on_rest(self._clock())
         snapshot: TaskSnapshot | str
         try:
             snapshot = machine.snapshot(writer.needs_whole)
         except OuzelError as error:  # of the user's own code: the next epoch may be kept
             snapshot = str(error)
-        return lambda: writer.put(epoch, snapshot)
+        watch.on_copied(self._clock())
+        return lambda: writer.put(epoch, snapshot, watch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -16,6 +17,7 @@ from ouzel.connectors.writing import InstantWriter, SinkWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
+from ouzel.runtime.process.asks import TaskAsks
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
@@ -56,6 +58,7 @@ from ouzel.runtime.wire.stream import Frame
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine
 
+LOG = logging.getLogger("ouzel.instance")
 _SWITCH_S = 0.0005
 _SLOW_MS = 5_000.0
 _BUSY_MS = 500.0
@@ -146,6 +149,7 @@ class Instance:
         self._sink: Sink | None = None
         self._offsets: Offsets | None = None
         self._slow_since = 0.0
+        self.asks: TaskAsks | None = None
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, clock)
         self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", clock(), self._note)
         self.running = True
@@ -338,6 +342,8 @@ class Instance:
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
         self._take_snapshot_if_due(machine)
+        if self.asks is not None:
+            self.asks.on_tick(machine, now)
         self._tell_of_published()
         if machine.paused != self._rested_in:
             self._rested_in = machine.paused
@@ -408,6 +414,8 @@ class Instance:
             return
         if plan.kept:
             machine.on_epoch_kept()
+        if plan.epoch and self._pasts.epochs is not None:
+            self._pasts.epochs.on_asked(plan.epoch)
         if self._sink is not None and (kept := self._follower.take_kept()) is not None:
             self._sink.put(KeepUpTo(kept))
         if plan.pause:
@@ -415,6 +423,7 @@ class Instance:
         else:
             machine.activate(now)
         if plan.version != self._reporter.plan:
+            LOG.debug("plan %d: pause %d, epoch %d, kept %d", plan.version, plan.pause, plan.epoch, plan.kept)
             self._reporter.plan = plan.version
             self._rhythm.hurry()
 
@@ -471,6 +480,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     reporter = Reporter(ReportSender(here), task, incarnation + pasts.generation)
     reporter.epochs = epochs
     instance = Instance(job, task, gateway, reporter, pasts, incarnation)
+    instance.asks = TaskAsks(here, task)
     stop_at_sigterm(instance.stop)
     gateway.start()
     instance.run()

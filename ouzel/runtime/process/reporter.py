@@ -119,7 +119,8 @@ def _put_epochs(report: wire_pb2.TaskReport, epochs: TaskEpochs) -> None:
     report.taken_by, report.published = part.taken_by, part.published
     if saved.epoch:
         files = (wire_pb2.EpochFile(name=one.name, size=one.size, digest=one.digest) for one in saved.files)
-        report.saved.CopyFrom(wire_pb2.EpochFiles(epoch=saved.epoch, files=files))
+        took = wire_pb2.PartTimes(**asdict(saved.took)) if saved.took else None
+        report.saved.CopyFrom(wire_pb2.EpochFiles(epoch=saved.epoch, files=files, took=took, keys=saved.keys))
         report.epoch_failed = saved.failed
 
 

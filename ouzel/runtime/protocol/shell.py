@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ouzel.runtime.protocol.messages import Instruction
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TakesFrames = Callable[[str, "pl.DataFrame"], None]
+"""Takes a frame that passes, with the name of what has made it."""
 
 
 def _nothing(*_: object) -> None:

@@ -37,7 +37,7 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.pieces import pieces
-from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.shell import Shell, TakesFrames
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
@@ -161,6 +161,8 @@ class TaskMachine:
     """Whether the task keeps what dies with it: then it must not handle a frame twice."""
 
     is_spout = False
+
+    _take_sample: TakesFrames | None = None
 
     def __init__(self, setup: TaskSetup, commits: bool = False) -> None:
         task, links, settings, incarnation = setup.task, setup.links, setup.settings, setup.incarnation
@@ -294,6 +296,10 @@ class TaskMachine:
         self.counts.pending_rows = self.acker.pending_rows
         return self.counts
 
+    def sample_into(self, take: TakesFrames | None) -> None:
+        """From now on show frames that pass to `take`, with the name of what has made them; None for nobody."""
+        self._take_sample = take
+
     def close(self) -> None:
         """Let go of readers and writers."""
 
@@ -344,6 +350,8 @@ class TaskMachine:
         outlet = self.links.outlets.get(stream)
         if outlet is None or not frame.height:
             return []
+        if self._take_sample is not None:
+            self._take_sample(f"sent into {stream}", frame)
         self.counts.rows_out += frame.height
         return [
             Data(outlet.number, self.task.id, task, mix(frame_id, outlet.number, task, *part), roots, rows)

@@ -32,6 +32,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
+from ouzel.runtime.protocol.shell import TakesFrames
 from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
@@ -325,6 +326,9 @@ class ChainBolt(TaskMachine):
         self._begin(now_ms)
         self._emit_all(self.chain.flush_on_pause())
         return self._take()
+
+    def sample_into(self, take: TakesFrames | None) -> None:
+        self.chain.sample_into(take)
 
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With the state of its operators."""

@@ -21,6 +21,7 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
+from ouzel.runtime.protocol.shell import TakesFrames
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
@@ -358,6 +359,9 @@ class SourceSpout(TaskMachine):
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With where it stands in each partition."""
         return replace(super().snapshot(whole), places=self._reader.places)
+
+    def sample_into(self, take: TakesFrames | None) -> None:
+        self.chain.sample_into(take)
 
     def close(self) -> None:
         """Close the readers and the source."""

@@ -263,12 +263,26 @@ class TaskReport(_message.Message):
     def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ..., published: _Optional[int] = ..., taken_by: _Optional[int] = ...) -> None: ...
 
 class EpochFiles(_message.Message):
-    __slots__ = ("epoch", "files")
+    __slots__ = ("epoch", "files", "took", "keys")
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    TOOK_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
     epoch: int
     files: _containers.RepeatedCompositeFieldContainer[EpochFile]
-    def __init__(self, epoch: _Optional[int] = ..., files: _Optional[_Iterable[_Union[EpochFile, _Mapping]]] = ...) -> None: ...
+    took: PartTimes
+    keys: int
+    def __init__(self, epoch: _Optional[int] = ..., files: _Optional[_Iterable[_Union[EpochFile, _Mapping]]] = ..., took: _Optional[_Union[PartTimes, _Mapping]] = ..., keys: _Optional[int] = ...) -> None: ...
+
+class PartTimes(_message.Message):
+    __slots__ = ("aligned_ms", "copied_ms", "written_ms")
+    ALIGNED_MS_FIELD_NUMBER: _ClassVar[int]
+    COPIED_MS_FIELD_NUMBER: _ClassVar[int]
+    WRITTEN_MS_FIELD_NUMBER: _ClassVar[int]
+    aligned_ms: float
+    copied_ms: float
+    written_ms: float
+    def __init__(self, aligned_ms: _Optional[float] = ..., copied_ms: _Optional[float] = ..., written_ms: _Optional[float] = ...) -> None: ...
 
 class EpochFile(_message.Message):
     __slots__ = ("name", "size", "digest")

@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ouzel.errors import OuzelError, SubmissionError
+from ouzel.runtime.process.asks import MINUTES_MAX
 from ouzel.runtime.protocol.cluster.submitted import Condition, Do, Verb, check_name, decide
 
 Fields = Mapping[str, str]
 """What was filled into the form of an action."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_MINUTES = re.compile(r"[1-9][0-9]{0,3}")
+
+LEVELS = ("debug", "info", "warning", "error", "default")
+"""Levels of loggers that can be asked for; `default` ends it at once."""
 
 
 class ActionRefused(OuzelError):
@@ -42,7 +47,7 @@ class Action:
         verb: which decides whether it fits how the topology stands.
         what: what becomes of the topology, for who is to confirm it.
         arguments: the command, after `ouzel`.
-        asks: the fields that its form has, besides the confirmation: part, parallelism or name.
+        asks: the fields that its form has, besides the confirmation: part, parallelism, level, minutes or name.
     """
 
     key: str
@@ -57,9 +62,13 @@ def _plain(command: str) -> Callable[[Target, Fields], list[str]]:
     return lambda target, _: [command, "--", target.name]
 
 
-def _restart(target: Target, fields: Fields) -> list[str]:
+def _part(fields: Fields) -> list[str]:
     part = fields.get("part", "")
-    return ["restart", "--", target.name, *([part] if part else [])]
+    return [part] if part else []
+
+
+def _restart(target: Target, fields: Fields) -> list[str]:
+    return ["restart", "--", target.name, *_part(fields)]
 
 
 def _rescale(target: Target, fields: Fields) -> list[str]:
@@ -73,6 +82,22 @@ def _rescale(target: Target, fields: Fields) -> list[str]:
         if not _NUMBER.fullmatch(tasks):
             raise ActionRefused(f"'{tasks}' is no number of tasks of '{name}'; write a whole number from 1 on")
     return ["update", *(f"--parallelism={name}={tasks}" for name, tasks in changed.items()), "--", target.name]
+
+
+def _minutes(fields: Fields) -> str:
+    if not _MINUTES.fullmatch(minutes := fields.get("minutes", "")) or int(minutes) > MINUTES_MAX:
+        raise ActionRefused(f"'{minutes}' is no number of minutes; write a whole number from 1 to {MINUTES_MAX}")
+    return minutes
+
+
+def _log_level(target: Target, fields: Fields) -> list[str]:
+    if (level := fields.get("level", "")) not in LEVELS:
+        raise ActionRefused(f"'{level}' is no level; write one of {', '.join(LEVELS)}")
+    return ["log-level", f"--minutes={_minutes(fields)}", "--", target.name, level, *_part(fields)]
+
+
+def _sample(target: Target, fields: Fields) -> list[str]:
+    return ["sample", f"--minutes={_minutes(fields)}", "--", target.name, *_part(fields)]
 
 
 def _kill(target: Target, fields: Fields) -> list[str]:
@@ -109,6 +134,22 @@ _LISTED = (
         "It stops with a last epoch, and goes on from that with these numbers of tasks. Its state is kept.",
         _rescale,
         frozenset({"parallelism"}),
+    ),
+    Action(
+        "log-level",
+        "Log level",
+        Verb.LOG_LEVEL,
+        "The processes of what you choose log from this level on, for some minutes. Then they go back by themselves.",
+        _log_level,
+        frozenset({"part", "level", "minutes"}),
+    ),
+    Action(
+        "sample",
+        "Sample rows",
+        Verb.SAMPLE,
+        "What you choose keeps the last rows that pass its operators, for some minutes. All who may see this page see them.",
+        _sample,
+        frozenset({"part", "minutes"}),
     ),
     Action(
         "stop",

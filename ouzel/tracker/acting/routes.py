@@ -17,10 +17,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError, SubmissionError
+from ouzel.runtime.process.asks import MINUTES_MAX
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.protocol.cluster.submitted import Submitted
 from ouzel.tracker.acting.actions import (
     BREAKING,
+    LEVELS,
     Action,
     ActionRefused,
     Fields,
@@ -135,6 +137,8 @@ def _form(watcher: AppWatcher, name: str, action: Action, problem: str = "", sta
         code=form_code(name, action.key),
         problem=problem,
         folder=str(_target(watcher, name).savepoint),
+        levels=LEVELS,
+        minutes_max=MINUTES_MAX,
         **_choices(watcher, record, action),
     )
 

@@ -248,6 +248,35 @@ class QueryTimeline(BaseModel):
     timeline: list[InstanceTimeline]
 
 
+class EpochStages(BaseModel):
+    """The task whose part of an epoch came last, and how long that took, in milliseconds."""
+
+    task: str
+    aligned_ms: float
+    copied_ms: float
+    written_ms: float
+
+
+class EpochShape(BaseModel):
+    """A complete epoch: when it was made, microseconds since 1970; bytes that a restart reads, and keys that are kept, by component."""
+
+    epoch: int
+    made_us: int
+    state: dict[str, int]
+    keys: dict[str, int]
+    slowest: EpochStages | None
+
+
+class SampleShape(BaseModel):
+    """The last rows that passed an operator of an instance; `at_us` is when the latest came, microseconds since 1970."""
+
+    instance: str
+    operator: str
+    columns: list[str]
+    rows: list[list[str]]
+    at_us: int
+
+
 class ExceptionLog(BaseModel):
     """Something that has happened to an instance."""
 

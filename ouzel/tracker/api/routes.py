@@ -14,6 +14,7 @@ from ouzel.errors import NotSupported, SubmissionError
 from ouzel.tracker.api import measuring, plans, stacks, states
 from ouzel.tracker.api.models import (
     Config,
+    EpochShape,
     ExceptionLog,
     ExceptionSummary,
     ExecutionState,
@@ -28,11 +29,13 @@ from ouzel.tracker.api.models import (
     PhysicalPlanShape,
     QueryTimeline,
     RuntimeState,
+    SampleShape,
     SchedulerLocation,
     ShellResponse,
     TopologyInfo,
 )
 from ouzel.tracker.logs import files
+from ouzel.tracker.topologies.epochs import list_epochs
 from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
@@ -249,6 +252,18 @@ def get_exceptions(found: FoundTopology, component: str, instance: Instances) ->
 def get_exception_summary(found: FoundTopology, component: str, instance: Instances) -> list[ExceptionSummary]:
     """How often each thing has happened to the instances of a component."""
     return states.exception_summary(found, component, instance)
+
+
+@router.get("/topologies/epochs")
+def get_epochs(watcher: AppWatcher, found: FoundTopology) -> list[EpochShape]:
+    """Its newest complete epochs, the newest first, and which task was slowest. Heron has no such address."""
+    return [states.epoch_shape(each) for each in list_epochs(watcher.registry, found)]
+
+
+@router.get("/topologies/samples")
+def get_samples(found: FoundTopology) -> list[SampleShape]:
+    """The rows that its tasks have sampled last. Heron has no such address."""
+    return states.sample_shapes(found)
 
 
 @router.get("/topologies/pid")

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from ouzel.planner.topology import Task
+from ouzel.runtime.cluster.submitted.asking import list_samples
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker.api.models import (
+    EpochShape,
+    EpochStages,
     ExceptionLog,
     ExceptionSummary,
     ExecutionState,
     Metadata,
     Registration,
     RuntimeState,
+    SampleShape,
     SchedulerLocation,
     TopologyInfo,
 )
 from ouzel.tracker.api.plans import logical_plan, packing_plan, physical_plan, release
+from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions, find_times
 from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 from ouzel.tracker.words import time_text
@@ -114,6 +120,23 @@ def exception_summary(snapshot: TopologySnapshot, component: str, instances: Ite
     for _, event in _of_component(snapshot, component, frozenset(instances)):
         kinds.setdefault(event.kind, []).append(event)
     return [_summary(kind, events) for kind, events in kinds.items()]
+
+
+def epoch_shape(epoch: EpochSummary) -> EpochShape:
+    """A complete epoch."""
+    took = epoch.took
+    slowest = EpochStages(task=epoch.slowest, **asdict(took)) if took else None
+    return EpochShape(
+        epoch=epoch.number, made_us=epoch.made_us, state=dict(epoch.state), keys=dict(epoch.keys), slowest=slowest
+    )
+
+
+def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:
+    """The rows that its tasks have sampled last."""
+    return [
+        SampleShape(instance=snapshot.instance_id(task), **asdict(sample))
+        for task, sample in list_samples(snapshot.job)
+    ]
 
 
 def _summary(kind: str, events: list[Event]) -> ExceptionSummary:

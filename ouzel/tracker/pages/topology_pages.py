@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
+from ouzel.runtime.cluster.submitted.asking import list_samples
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
@@ -22,6 +23,7 @@ from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
+from ouzel.tracker.topologies.asked import describe_asks
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.results import ResultTail, read_tail
@@ -132,6 +134,8 @@ def describe_page(
         "verdicts": check_health(snapshot, history, epochs, now_s),
         "old": views.old_text(snapshot),
         "tail": tail,
+        "samples": list_samples(snapshot.job),
+        "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),
         "done": (),

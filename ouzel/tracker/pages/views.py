@@ -271,12 +271,23 @@ def old_text(snapshot: TopologySnapshot) -> str:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """One epoch as text: when it was made, how long after the one before, and how large it is."""
+    """One epoch as text.
+
+    Attributes:
+        number: from 1.
+        made: when all was written.
+        after: how long after the one before.
+        size: bytes that a restart reads.
+        slowest: the task whose part came last.
+        stages: how long that task was aligning, copying and writing.
+    """
 
     number: int
     made: str
     after: str
     size: str
+    slowest: str
+    stages: tuple[str, str, str]
 
 
 def epoch_rows(epochs: Sequence[EpochSummary]) -> list[EpochRow]:
@@ -288,13 +299,23 @@ def epoch_rows(epochs: Sequence[EpochSummary]) -> list[EpochRow]:
             words.time_text(one.made_us),
             words.NOTHING if made_us is None else f"{(one.made_us - made_us) / 1e6:,.1f} s",
             words.count_text(one.size),
+            one.slowest or words.NOTHING,
+            _stage_texts(one),
         )
         for one, made_us in zip(epochs, before, strict=False)
     ]
 
 
-def state_rows(epochs: Sequence[EpochSummary]) -> list[tuple[str, str, str]]:
-    """Components that keep state: its bytes in the newest epoch, and how many more than in the oldest of these; the largest first."""
+def _stage_texts(epoch: EpochSummary) -> tuple[str, str, str]:
+    if (took := epoch.took) is None:
+        return words.NOTHING, words.NOTHING, words.NOTHING
+    text = words.milliseconds_text
+    return text(took.aligned_ms), text(took.copied_ms), text(took.written_ms)
+
+
+def state_rows(epochs: Sequence[EpochSummary]) -> list[tuple[str, str, str, str]]:
+    """Components that keep state: its keys and bytes in the newest epoch, and how many bytes more than in the oldest of these; the
+    largest first. What keeps rows without a table of keys has none."""
     if not epochs:
         return []
     newest, oldest = epochs[0].state, epochs[-1].state
@@ -302,7 +323,8 @@ def state_rows(epochs: Sequence[EpochSummary]) -> list[tuple[str, str, str]]:
     for name in sorted(newest, key=lambda name: -newest[name]):
         growth = f"{newest[name] - oldest.get(name, 0):+,}" if len(epochs) > 1 else words.NOTHING
         if newest[name]:
-            rows.append((name, words.count_text(newest[name]), growth))
+            keys = words.count_text(epochs[0].keys.get(name) or None)
+            rows.append((name, keys, words.count_text(newest[name]), growth))
     return rows
 
 

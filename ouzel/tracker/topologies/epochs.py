@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.checkpoints.manifest import Manifest
+from ouzel.runtime.checkpoints.manifest import Manifest, PartTimes
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.protocol.cluster.submitted import Submitted
 from ouzel.tracker import words
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
@@ -22,11 +23,17 @@ class EpochSummary:
         number: from 1.
         made_us: when all was written, microseconds since 1970.
         state: bytes that a restart reads, by component.
+        slowest: the task whose part came last, as `counts[1]`; empty if nobody noted that.
+        took: how long that part took.
+        keys: keys that its operators keep in tables, by component; without those that nobody has counted.
     """
 
     number: int
     made_us: int
     state: Mapping[str, int]
+    slowest: str = ""
+    took: PartTimes | None = None
+    keys: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -36,9 +43,14 @@ class EpochSummary:
 
 def list_epochs(registry: Registry, snapshot: TopologySnapshot, most: int = 5) -> list[EpochSummary]:
     """Its newest complete epochs, the newest first."""
+    return list_recorded_epochs(registry, snapshot.record, most)
+
+
+def list_recorded_epochs(registry: Registry, record: Submitted, most: int = 5) -> list[EpochSummary]:
+    """The newest complete epochs of a topology of which only the record is at hand, the newest first."""
     found: list[EpochSummary] = []
     with contextlib.suppress(OuzelError, OSError):
-        store = CheckpointStore(registry.folder(snapshot.name).find_checkpoints(snapshot.record.run))
+        store = CheckpointStore(registry.folder(record.name).find_checkpoints(record.run))
         for epoch in sorted(store.epochs(), reverse=True)[:most]:
             found.append(summarize_epoch(store.manifest(epoch)))
     return found
@@ -47,9 +59,13 @@ def list_epochs(registry: Registry, snapshot: TopologySnapshot, most: int = 5) -
 def summarize_epoch(manifest: Manifest) -> EpochSummary:
     """What a manifest says, by component."""
     state: dict[str, int] = {}
+    keys: dict[str, int] = {}
     for task in manifest.tasks:
+        if task.keys is not None:
+            keys[task.component] = keys.get(task.component, 0) + task.keys
         state[task.component] = state.get(task.component, 0) + sum(file.size for file in task.files)
-    return EpochSummary(manifest.epoch, manifest.made_us, state)
+    slowest, took = manifest.find_slowest() or ("", None)
+    return EpochSummary(manifest.epoch, manifest.made_us, state, str(slowest), took, keys)
 
 
 def epoch_text(epochs: Sequence[EpochSummary]) -> str:

@@ -10,11 +10,11 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.observe.samples import row_texts
 from ouzel.runtime.process.kept_results import KeptResults
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 ROWS_SHOWN = 20
-CELL_CHARACTERS = 200
 BYTES_READ = 32 << 20
 """Of a result of which more is kept no rows are shown: all of it would be read for each look at the page."""
 
@@ -54,10 +54,6 @@ def read_tail(registry: Registry, snapshot: TopologySnapshot) -> ResultTail:
         return ResultTail(tuple(shape.schema.names), ())
     last = pl.concat(frames, how="vertical_relaxed").tail(ROWS_SHOWN)
     columns = [name for name in (WEIGHT, *shape.schema.names) if name in last.columns]
-    rows = tuple(tuple(_cell(value) for value in row) for row in last.select(columns).iter_rows())
-    return ResultTail(tuple("change" if name == WEIGHT else name for name in columns), rows)
-
-
-def _cell(value: object) -> str:
-    text = "NULL" if value is None else str(value)
-    return text if len(text) <= CELL_CHARACTERS else text[:CELL_CHARACTERS] + "…"
+    return ResultTail(
+        tuple("change" if name == WEIGHT else name for name in columns), tuple(row_texts(last.select(columns)))
+    )

@@ -30,6 +30,8 @@ FITS = {
     Verb.START: {J, T, F},
     Verb.UPDATE: {R},
     Verb.SAVEPOINT: {R, P, T},
+    Verb.LOG_LEVEL: {R, P, S},
+    Verb.SAMPLE: {R, P, S},
     **{verb: set(Condition) for verb in ONLY_LOOK},
     Verb.SUBMIT: set(),
 }

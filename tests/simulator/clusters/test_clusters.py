@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
+from ouzel.runtime.checkpoints.manifest import Manifest
+from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.simulator.cluster.faults import ClusterFault, FaultKind
 from ouzel.runtime.simulator.cluster.simulation import drop_needless
 from tests.simulator.clusters.questions import run_seed, tell_failure
@@ -40,6 +44,26 @@ def test_a_seed_gives_the_same_run_again() -> None:
     first, second = run_seed(4), run_seed(4)
     assert (first.steps, first.generation, first.epoch) == (second.steps, second.generation, second.epoch)
     assert [frame.rows() for frame in first.frames] == [frame.rows() for frame in second.frames]
+
+
+def test_each_epoch_says_how_long_each_part_of_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Manifest] = []
+    complete = CheckpointStore.complete
+
+    def note(store: CheckpointStore, manifest: Manifest) -> None:
+        complete(store, manifest)
+        kept.append(manifest)
+
+    monkeypatch.setattr(CheckpointStore, "complete", note)
+    run_seed(4)
+    parts = [part for manifest in kept for part in (manifest.tasks)]
+    assert parts
+    assert all(part.took is not None and min(asdict(part.took).values()) >= 0.0 for part in parts)
+    for manifest in kept:
+        slowest = manifest.find_slowest()
+        assert slowest is not None
+        assert slowest[1].total_ms == max(part.took.total_ms for part in manifest.tasks if part.took) > 0.0
+    assert len({str(manifest.find_slowest()) for manifest in kept}) > 1
 
 
 @pytest.mark.parametrize("needed", [(), (1,), (1, 3), (0, 1, 2, 3, 4)], ids=str)

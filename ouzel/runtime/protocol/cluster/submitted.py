@@ -48,6 +48,8 @@ class Verb(Enum):
     START = "start"
     UPDATE = "update"
     SAVEPOINT = "stop --savepoint"
+    LOG_LEVEL = "log-level"
+    SAMPLE = "sample"
 
 
 ONLY_LOOK = frozenset({Verb.STATUS, Verb.LOGS, Verb.RESULTS, Verb.EXPLAIN})
@@ -65,6 +67,8 @@ _FITS: dict[Verb, frozenset[Condition]] = {
     Verb.START: frozenset({Condition.INTERRUPTED, Condition.STOPPED, Condition.FAILED}),
     Verb.UPDATE: frozenset({Condition.RUNNING}),
     Verb.SAVEPOINT: frozenset({Condition.RUNNING, Condition.PAUSED, Condition.STOPPED}),
+    Verb.LOG_LEVEL: ALIVE,
+    Verb.SAMPLE: ALIVE,
 }
 
 _INSTEAD = {

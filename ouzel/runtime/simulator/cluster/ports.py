@@ -14,7 +14,7 @@ from ouzel.connectors.writing import SinkWriter
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.process.direct_sink import DirectSink
-from ouzel.runtime.process.epochs import SavedEpoch, SnapshotFiles
+from ouzel.runtime.process.epochs import PartWatch, SavedEpoch, SnapshotFiles
 from ouzel.runtime.process.gateway import INBOX_BYTES_MAX, OUTBOX_BYTES_MAX
 from ouzel.runtime.process.sink_thread import WAITING_BYTES_MAX, SinkOrder
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
@@ -219,8 +219,8 @@ class SimulatedSnapshots:
     """Writes snapshots some time after they are taken; see SnapshotWriter."""
 
     def __init__(self, store: CheckpointStore, delays: Delays, clock: Callable[[], float]) -> None:
-        self._files, self._delays, self._clock = SnapshotFiles(store), delays, clock
-        self._waiting: deque[tuple[float, int, TaskSnapshot | str]] = deque()
+        self._files, self._delays, self._clock = SnapshotFiles(store, clock), delays, clock
+        self._waiting: deque[tuple[float, int, TaskSnapshot | str, PartWatch | None]] = deque()
         self._is_closed = False
 
     @property
@@ -231,15 +231,15 @@ class SimulatedSnapshots:
     def needs_whole(self) -> bool:
         return bool(self._waiting) or self._files.needs_whole
 
-    def put(self, epoch: int, snapshot: TaskSnapshot | str) -> None:
+    def put(self, epoch: int, snapshot: TaskSnapshot | str, watch: PartWatch | None = None) -> None:
         if not self._is_closed:
-            self._waiting.append((self._clock() + self._delays.draw(), epoch, snapshot))
+            self._waiting.append((self._clock() + self._delays.draw(), epoch, snapshot, watch))
 
     def work(self) -> None:
         """A round of the thread that writes."""
         while self._waiting and self._waiting[0][0] <= self._clock():
-            _, epoch, snapshot = self._waiting.popleft()
-            self._files.write(epoch, snapshot)
+            _, epoch, snapshot, watch = self._waiting.popleft()
+            self._files.write(epoch, snapshot, watch)
 
     def close(self) -> None:
         self._is_closed = True

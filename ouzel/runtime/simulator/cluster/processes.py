@@ -122,7 +122,7 @@ class TaskProcess:
         store = SimulatedStore(job.local_checkpoints, cluster.disk)
         epochs = None
         if job.topology.settings.has_epochs:
-            epochs = TaskEpochs(job, self._container, self.task, state, self._make_snapshots, store)
+            epochs = TaskEpochs(job, self._container, self.task, state, self._make_snapshots, store, cluster.clock)
         keepers = PastKeepers(
             self._open_offsets, cluster.open_journal, lambda _, task: cluster.results.of(task.id), cluster.load_program
         )

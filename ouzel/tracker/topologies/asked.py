@@ -1,0 +1,27 @@
+"""What is asked of the tasks of a topology now, for some minutes, as sentences."""
+
+from __future__ import annotations
+
+from ouzel.runtime.cluster.submitted.asking import find_tasks
+from ouzel.runtime.process.asks import Ask, AskKind, ask_path, read_ask
+from ouzel.runtime.process.job import RunDescription
+from ouzel.tracker import words
+
+NAMES_SHOWN = 5
+
+
+def describe_asks(job: RunDescription, now_s: float) -> list[str]:
+    """A sentence for each log level, and for sampling, with the tasks of which it is asked; nothing of what is over."""
+    found: dict[tuple[AskKind, Ask], list[str]] = {}
+    for folder, task in find_tasks(job):
+        for kind in AskKind:
+            ask = read_ask(ask_path(folder, kind, task.id))
+            if ask is not None and ask.until_us > now_s * 1e6:
+                found.setdefault((kind, ask), []).append(f"{task.component}[{task.index}]")
+    return [_sentence(kind, ask, names) for (kind, ask), names in found.items()]
+
+
+def _sentence(kind: AskKind, ask: Ask, names: list[str]) -> str:
+    who = ", ".join(names[:NAMES_SHOWN]) + (f" and {len(names) - NAMES_SHOWN:,} more" if names[NAMES_SHOWN:] else "")
+    what = f"log level {ask.value}" if kind is AskKind.LOG_LEVEL else "rows are sampled"
+    return f"until {words.time_text(ask.until_us)} UTC {what}: {who}"
