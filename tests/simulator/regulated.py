@@ -6,14 +6,15 @@ is judged by the real detectors and diagnosers, and what the regulator does chan
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 import numpy as np
-import numpy.typing as npt
 
 from ouzel.tracker.health.diagnosers import diagnose
 from ouzel.tracker.health.readings import ComponentReading, Readings, TaskReading, find_trend
@@ -22,11 +23,9 @@ from ouzel.tracker.health.resolvers import Sighting, sight
 from ouzel.tracker.health.sensors import LONG_S, SPAN_S, TREND_S, YOUNG_S
 from ouzel.tracker.health.treatments import Treatment
 
-STEP_S = 30
-UPDATE_S = 30
+STEP_S = 60
+UPDATE_S = 60
 """How long a topology stands still while it is rescaled."""
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass
@@ -49,33 +48,48 @@ class ModelBolt:
     cost_s: float
     cpu: float = 1.0
     keys: tuple[float, ...] = ()
-    server_s: float = np.inf
+    server_s: float = math.inf
     slow: dict[int, float] = field(default_factory=dict)
     heals: bool = True
 
-    def shares(self, tasks: int) -> Values:
+    def shares(self, tasks: int) -> tuple[float, ...]:
         """Which part of the rows each of so many tasks gets."""
-        if not self.keys:
-            return np.full(tasks, 1 / tasks)
-        places = [zlib.crc32(f"{self.name} {key}".encode()) % tasks for key in range(len(self.keys))]
-        return np.bincount(places, self.keys, tasks)
+        return spread(self.name, self.keys, tasks)
 
-    def costs(self) -> Values:
-        """How long a row takes in each task."""
-        return self.cost_s * np.array([self.slow.get(task, 1.0) for task in range(self.tasks)])
+    def limits(self) -> list[float]:
+        """Rows a second of the whole bolt at which each task is full."""
+        costs = (self.cost_s * self.slow.get(task, 1.0) for task in range(self.tasks))
+        return [1 / (cost * max(share, 1e-9)) for cost, share in zip(costs, self.shares(self.tasks), strict=True)]
 
-    def limit_s(self, tasks: int) -> float:
-        """Rows a second that so many tasks manage, none of which is slow."""
-        return float(min(self.server_s, 1 / (self.cost_s * self.shares(tasks).max())))
+    @property
+    def limit_s(self) -> float:
+        """Rows a second that it manages as it is."""
+        return min(self.server_s, *self.limits())
+
+
+@cache
+def spread(name: str, keys: tuple[float, ...], tasks: int) -> tuple[float, ...]:
+    """Which part of the rows each of so many tasks gets."""
+    if not keys:
+        return (1 / tasks,) * tasks
+    shares = [0.0] * tasks
+    for key, weight in enumerate(keys):
+        shares[zlib.crc32(f"{name} {key}".encode()) % tasks] += weight
+    return tuple(shares)
 
 
 @dataclass
 class Recent:
-    """What one bolt did in the last steps, a row a step."""
+    """What the tasks of one bolt did in the last steps."""
 
-    rows_s: deque[Values] = field(default_factory=lambda: deque(maxlen=LONG_S // STEP_S))
-    busy: deque[Values] = field(default_factory=lambda: deque(maxlen=LONG_S // STEP_S))
-    pressed: deque[Values] = field(default_factory=lambda: deque(maxlen=SPAN_S // STEP_S))
+    rows_s: deque[list[float]] = field(default_factory=lambda: deque(maxlen=SPAN_S // STEP_S))
+    busy: deque[list[float]] = field(default_factory=lambda: deque(maxlen=LONG_S // STEP_S))
+    pressed: deque[list[float]] = field(default_factory=lambda: deque(maxlen=SPAN_S // STEP_S))
+
+
+def means(steps: Sequence[list[float]]) -> list[float]:
+    """The mean of each task over some steps."""
+    return [sum(column) / len(steps) for column in zip(*steps, strict=True)]
 
 
 @dataclass
@@ -107,7 +121,7 @@ class ModelTopology:
             bolt = self.find(name)
             bolt.slow[task % bolt.tasks] = factor
         offered = self.arrival_s * STEP_S * self.random.uniform(0.97, 1.03) + self.lag
-        limit = min(self._limit(bolt) for bolt in self.bolts) * STEP_S
+        limit = min(bolt.limit_s for bolt in self.bolts) * STEP_S
         read = min(offered, limit)
         self.lag = offered - read
         self.lags.append(self.lag)
@@ -115,48 +129,46 @@ class ModelTopology:
         for bolt in self.bolts:
             self._note(bolt, read / STEP_S, is_full=read == limit)
 
-    def _limit(self, bolt: ModelBolt) -> float:
-        return float(min(bolt.server_s, (1 / (bolt.costs() * np.maximum(bolt.shares(bolt.tasks), 1e-9))).min()))
-
     def _note(self, bolt: ModelBolt, read_s: float, *, is_full: bool) -> None:
         recent = self.recent.setdefault(bolt.name, Recent())
-        rows_s = read_s * bolt.shares(bolt.tasks)
-        used = np.minimum(1.0, rows_s * bolt.costs())
-        if is_full and read_s >= 0.999 * bolt.server_s:
-            pressed = np.ones(bolt.tasks)  # all of them wait for the server
-        else:  # the nearer to full, the more often more waits than may
-            pressed = np.clip((used - 0.8) / 0.2, 0, 1) if is_full else np.clip((used - 0.95) / 0.05, 0, 1)
-        recent.rows_s.append(rows_s)
-        recent.busy.append(used * bolt.cpu)
-        recent.pressed.append(pressed * np.array([self.random.uniform(0.8, 1.0) for _ in range(bolt.tasks)]))
+        used = [min(1.0, read_s / limit) for limit in bolt.limits()]
+        recent.rows_s.append([read_s * share for share in bolt.shares(bolt.tasks)])
+        recent.busy.append([each * bolt.cpu for each in used])
+        # The nearer to full a task is, the more often more waits for it than may; all of them wait for a server.
+        room = 0.2 if is_full else 0.05
+        waits = is_full and read_s >= 0.999 * bolt.server_s
+        pressed = [1.0 if waits else max(0.0, (each - 1 + room) / room) for each in used]
+        recent.pressed.append([each * self.random.uniform(0.8, 1.0) for each in pressed])
 
     def readings(self) -> Readings:
         """What the sensors would read now."""
-        known_s = self.now_s - self.began_s
-        source = ComponentReading("source", (), (TaskReading(0, float(np.mean(self.reads or [0.0])), 0.3, 0.5, 0.0),))
-        parts, before = [source], "source"
+        read_s = sum(self.reads) / max(1, len(self.reads))
+        parts, before = [ComponentReading("source", (), (TaskReading(0, read_s, 0.3, 0.5, 0.0),))], "source"
         for bolt in self.bolts:
-            parts.append(ComponentReading(bolt.name, (before,), tuple(self._tasks(bolt, known_s))))
+            parts.append(ComponentReading(bolt.name, (before,), tuple(self._tasks(bolt))))
             before = bolt.name
-        return Readings("model", tuple(parts), lag=find_trend(np.array(self.lags), STEP_S), known_s=known_s)
+        lag = find_trend(np.array(self.lags), STEP_S) if any(self.lags) else None
+        return Readings("model", tuple(parts), lag=lag, known_s=self.known_s)
 
-    def _tasks(self, bolt: ModelBolt, known_s: int) -> Iterator[TaskReading]:
-        recent = self.recent.get(bolt.name)
-        if known_s < YOUNG_S or recent is None:
-            yield from (TaskReading(task) for task in range(bolt.tasks))
-            return
-        span = min(len(recent.rows_s), SPAN_S // STEP_S)
-        rows_s, busy = (np.mean(list(kept)[-span:], axis=0) for kept in (recent.rows_s, recent.busy))
-        long = np.mean(recent.busy, axis=0) if known_s >= LONG_S else None
-        pressed = np.mean(recent.pressed, axis=0)
+    @property
+    def known_s(self) -> int:
+        """Since when it runs as it is."""
+        return self.now_s - self.began_s
+
+    def _tasks(self, bolt: ModelBolt) -> Iterator[TaskReading]:
+        recent = self.recent[bolt.name]
+        rows_s, pressed = means(recent.rows_s), means(recent.pressed)
+        busy = means(list(recent.busy)[-(SPAN_S // STEP_S) :])
+        long = means(recent.busy) if self.known_s >= LONG_S else [None] * bolt.tasks
         for task in range(bolt.tasks):
-            of_long = None if long is None else float(long[task])
-            yield TaskReading(task, float(rows_s[task]), float(busy[task]), of_long, float(pressed[task]))
+            yield TaskReading(task, rows_s[task], busy[task], long[task], pressed[task])
 
     def see(self) -> Sighting | None:
         """What a regulator sees."""
+        if self.known_s < YOUNG_S or not self.recent:
+            return None
         readings = self.readings()
-        return sight(readings, tuple(diagnose(readings))) if readings.known_s >= YOUNG_S else None
+        return sight(readings, tuple(diagnose(readings)))
 
     def carry_out(self, treatment: Treatment) -> None:
         """What a command would do."""
@@ -169,7 +181,7 @@ class ModelTopology:
         bolt.tasks = treatment.tasks
         bolt.slow = {task: factor for task, factor in bolt.slow.items() if not bolt.heals and task < bolt.tasks}
         self.lag += self.arrival_s * UPDATE_S
-        self.now_s += UPDATE_S // STEP_S * STEP_S
+        self.now_s += UPDATE_S
         self.began_s = self.now_s
         self.recent.clear()
         self.lags.clear()
@@ -177,8 +189,9 @@ class ModelTopology:
 
 
 def regulate(model: ModelTopology, regulator: Regulator, until_s: int) -> list[Treatment]:
-    """Let time pass, and have it regulated; what was done."""
+    """Let time pass, and have it regulated, a look every two steps; what was done."""
     while model.now_s < until_s:
+        model.step()
         model.step()
         treatment = regulator.look(model.see(), model.now_s)
         if treatment is not None:

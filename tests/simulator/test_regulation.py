@@ -11,13 +11,13 @@ import pytest
 from ouzel.planner.settings import HealthPolicy
 from ouzel.tracker.health.regulator import Regulator
 from ouzel.tracker.health.resolvers import Bounds
-from ouzel.tracker.health.treatments import Treatment
+from ouzel.tracker.health.treatments import Outcome, Treatment
 from tests.effort import seeds
 from tests.simulator.regulated import ModelBolt, ModelTopology, regulate
 
 HOUR_S = 3_600
 END_S = 9 * HOUR_S
-EACH = 12
+EACH = 10
 """Topologies of one seed."""
 
 BOUNDS = Bounds(HealthPolicy.ALL, 1, 16)
@@ -78,17 +78,46 @@ def test_it_comes_to_rest_and_never_goes_to_and_fro(seed: int) -> None:
                 assert turns([one for one in mine if begin <= one.began_s < end]) <= 2, told
             assert all(BOUNDS.least <= one.tasks <= BOUNDS.most for one in mine if not one.is_restart), told
         assert len(done) <= 4 * len(events) * len(model.bolts), told
-        if all(bolt.limit_s(bolt.tasks) > 1.2 * model.arrival_s for bolt in draw_topology(number).bolts) and not any(
-            bolt.slow for bolt in model.bolts
-        ):
-            assert model.lag < 60 * model.arrival_s, told  # what a topology managed at first it manages in the end
+        could = min(bolt.limit_s for bolt in draw_topology(number).bolts) > 1.2 * model.arrival_s
+        if could and not any(bolt.slow for bolt in model.bolts):  # what it managed at first it manages in the end
+            assert min(bolt.limit_s for bolt in model.bolts) > model.arrival_s, told
+
+
+@pytest.mark.parametrize("hot", [0.5, 0.9])
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_skew_is_not_answered_by_more_and_more_tasks(tasks: int, hot: float) -> None:
+    keys = (hot, *[(1 - hot) / 200] * 200)
+    bolt = ModelBolt("count", tasks, cost_s=0.0005, keys=keys)
+    model = ModelTopology([bolt], {0: 500.0, 3_600: 8_000.0}, Random(1))
+    regulator = Regulator(BOUNDS)
+    done = regulate(model, regulator, END_S)
+    ups = [one for one in done if one.resolver == "scale-up"]
+    assert len(ups) <= 2, story(done)  # one task has nothing to compare with
+    assert bolt.tasks <= 4, story(done)
+    (title,) = regulator.held
+    assert title.startswith("data-skew: count["), regulator.held
+
+
+def test_more_tasks_in_front_of_a_slow_server_are_tried_once() -> None:
+    bolt = ModelBolt("write", 1, cost_s=0.0005, cpu=0.05, server_s=1_000.0)
+    model = ModelTopology([bolt], {0: 500.0, 3_600: 4_000.0}, Random(1))
+    done = regulate(model, Regulator(BOUNDS), END_S)
+    assert [(one.had, one.tasks, one.outcome) for one in done] == [(1, 2, Outcome.DID_NOT_HELP)], story(done)
+
+
+def test_a_load_step_is_followed_up_and_down() -> None:
+    bolt = ModelBolt("count", 1, cost_s=0.0005)
+    model = ModelTopology([bolt], {0: 1_000.0, 3_600: 4_000.0, 14_400: 1_000.0}, Random(1))
+    done = regulate(model, Regulator(BOUNDS), END_S)
+    assert [one.resolver for one in done if one.began_s < 14_400][:2] == ["scale-up", "scale-up"], story(done)
+    assert bolt.tasks == 1, story(done)
+    assert model.lag < 60 * model.arrival_s
 
 
 if __name__ == "__main__":
     import sys
     import time
 
-    begin = time.perf_counter()
     for number in map(int, sys.argv[1:]):
         one = draw_topology(number)
         print(
@@ -97,6 +126,7 @@ if __name__ == "__main__":
             one.load,
             one.failures,
         )
+        begin = time.process_time()
         done = regulate(one, Regulator(BOUNDS), END_S)
+        print(round(time.process_time() - begin, 2), "s", flush=True)
         print(story(done), [b.tasks for b in one.bolts], one.lag)
-    print(time.perf_counter() - begin)

@@ -72,7 +72,7 @@ class HealthManager:
     _told: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def look(self, now: Callable[[], float]) -> Iterator[str]:
-        """Look at all topologies once, one after the other, and do what is to be done; what was done, and what could not be, a line each."""
+        """Look at all topologies once, one after the other, and do what is to be done; what was done, and what could not, a line each."""
         names = set()
         for one in self.watcher.snapshots():
             if isinstance(one, TopologySnapshot) and bounds_of(one).policy is not HealthPolicy.OFF:
