@@ -107,6 +107,8 @@ def explain_resources(file: Path | None, load: Callable[[], Job], options: Resou
     sample_s, goal_s = parse_span(options.sample or "10s"), parse_span(options.lag_goal) if options.lag_goal else None
     former = None
     if options.against is not None:
+        if as_json:
+            raise typer.BadParameter("--json prints the estimate alone; leave one of them out", param_hint="--against")
         try:
             former = read_estimate(options.against.read_text())
         except (OSError, ValueError) as error:

@@ -230,6 +230,13 @@ def test_what_somebody_else_has_changed_is_not_judged_and_what_was_learned_is_fo
     assert not regulator.memory.shortages
 
 
+def test_what_has_nothing_to_do_with_load_is_not_blamed_on_a_rescale() -> None:
+    for kind, outcome in (("growing-state", Outcome.HELPED), ("growing-lag", Outcome.MADE_WORSE)):
+        for first, tasks in ((SHORT, 4), (SPARE, 1)):
+            regulator, _ = begun(1_000.0, seen(first))
+            assert judged(regulator, seen(verdict(kind, ""), tasks=tasks, read_s=700.0), 1_300.0)[0] is outcome
+
+
 def test_a_policy_that_was_turned_off_meanwhile_undoes_nothing() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     regulator.bounds = replace(ALL, policy=HealthPolicy.OFF)
@@ -264,7 +271,7 @@ def test_all_that_is_remembered_is_read_as_it_was_written() -> None:
         '{"treatments": [{}]}',
         '{"treatments": 1, "rests": [], "shortages": {}, "count": 0}',
     ):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             read_memory(wrong)
 
 

@@ -93,7 +93,7 @@ class HealthManager:
                     store_memory(self.watcher.registry, one.name, regulator.memory)
                 return
             yield from self._carry_out(one.name, regulator, treatment, now)
-        except OuzelError as error:
+        except (OuzelError, OSError) as error:
             self._regulators.pop(one.name, None)  # what is kept counts, not what could not be kept
             yield f"{one.name}: {error}"
 

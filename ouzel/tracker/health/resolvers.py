@@ -14,6 +14,10 @@ HEADROOM = 1.25
 """A component keeps tasks for so many times the rows that come, as far as it is known how many rows a task has managed."""
 
 
+STRAINS = frozenset({"under-provisioned", "data-skew", "slow-instance", "slow-connection", "growing-lag"})
+"""Verdicts that say that more rows come than are managed."""
+
+
 @dataclass(frozen=True)
 class Sighting:
     """How a topology stands at one time.
@@ -38,8 +42,8 @@ class Sighting:
 
     @property
     def is_strained(self) -> bool:
-        """Whether anything is the matter besides tasks to spare."""
-        return any(one.kind != "over-provisioned" for one in self.verdicts)
+        """Whether more rows come than it manages, as far as verdicts tell."""
+        return any(one.kind in STRAINS for one in self.verdicts)
 
 
 def sight(readings: Readings, verdicts: tuple[Verdict, ...]) -> Sighting:
