@@ -115,12 +115,13 @@ def explain_resources(file: Path | None, load: Callable[[], Job], options: Resou
             raise OuzelError(
                 f"{options.against} cannot be read: {error}; write what --resources --json has printed"
             ) from error
+    why: WhyFixed = lambda name, tasks: ""  # noqa: E731
     if file is not None and is_submitted(file):
         if options.sample:
             raise typer.BadParameter(
                 f"'{file}' runs already, and is measured as it runs; leave it out", param_hint="--sample"
             )
-        measured, why = _measure_submitted(str(file)), _nothing_is_fixed
+        measured = _measure_submitted(str(file))
     else:
         job = load()
         measured, why = _measure_sample(job, sample_s), _why_fixed_in(job)
@@ -131,10 +132,6 @@ def explain_resources(file: Path | None, load: Callable[[], Job], options: Resou
     _print_estimate(estimate)
     if former is not None:
         _print_errors(compare_estimate(former, measured))
-
-
-def _nothing_is_fixed(_name: str, _tasks: int) -> str:
-    return ""
 
 
 def _why_fixed_in(job: Job) -> WhyFixed:
