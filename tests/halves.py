@@ -95,6 +95,8 @@ HALVES = {
     # Updates of topologies, in the simulator and with real processes.
     "tests/cli/test_evolution.py": Half.IN_TURN,
     "tests/cli/test_update.py": Half.IN_TURN,
+    # A load that is watched for minutes.
+    "tests/cli/test_health_load.py": Half.NEVER,
     "tests/cli/test_savepoints.py": Half.IN_TURN,
     "tests/cli/test_savepoints.py::test_runs_go_on_to_the_end_as_if_nothing_had_been_as_often_as_they_are_started": Half.NEVER,
     "tests/cli/test_savepoints.py::test_what_was_counted_before_a_savepoint_is_counted_after_it": Half.ALWAYS,
@@ -176,6 +178,7 @@ HALVES = {
 ALONE = (
     "tests/attack",
     "tests/cli/test_default_epochs.py",
+    "tests/cli/test_health_load.py",
     "tests/cli/test_update.py",
     "tests/fire",
     "tests/law/test_kafka_outage.py",

@@ -6,6 +6,7 @@ import gc
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,9 +29,11 @@ from ouzel.cli.choices import (
     pairs,
 )
 from ouzel.cli.failure import report_errors
+from ouzel.cli.health import health
 from ouzel.cli.metrics import metrics
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
+from ouzel.cli.resources import Against, LagGoal, RateOption, ResourceOptions, SampleOption, explain_resources
 from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
 from ouzel.cli.top import top
@@ -164,10 +167,17 @@ def explain(
             help="How far the run of `ouzel run --record DIR` is, and what it waits for.",
         ),
     ] = None,
+    resources: Annotated[
+        bool, typer.Option("--resources", help="What it would need: a sample of it runs, or NAME is measured.")
+    ] = False,
+    sample: SampleOption = "",
+    rate: RateOption = None,
+    lag_goal: LagGoal = "",
+    against: Against = None,
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
-    """Show what a query becomes; nothing runs. With --live, why a run of it that goes on has no output yet.
+    """Show what a query becomes; nothing runs, but with --resources a sample. With --live, why a run of it that goes on has no output yet.
 
     The name of a submitted topology in place of a file shows what that became, and how it stands.
 
@@ -178,13 +188,23 @@ def explain(
         if live is not None:
             typer.echo(_standing(live))
             return
+        wanted_resources = ResourceOptions(sample, rate, lag_goal, against)
+        if resources:
+            load = partial(_load, file, execute, settings)
+            explain_resources(file, load, wanted_resources, as_json=as_json)
+            return
+        wanted_resources.refuse_without_resources()
         if file is not None and is_submitted(file):
             typer.echo(explain_submitted(str(file)))
             return
-        job = read_query(file, execute).load(pairs(settings, "--set"))
+        job = _load(file, execute, settings)
         chosen = {"logical": logical, "topology": topology, "packing": packing, "streaming": engine is Engine.SPARK}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
+
+
+def _load(file: Path | None, execute: list[str], settings: list[str]) -> Job:
+    return read_query(file, execute).load(pairs(settings, "--set"))
 
 
 app.command()(reconcile)
@@ -193,6 +213,7 @@ for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 app.command()(top)
 app.command()(alerts)
+app.command()(health)
 app.command()(ui)
 app.add_typer(checkpoint)
 app.add_typer(metrics)

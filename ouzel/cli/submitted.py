@@ -171,14 +171,15 @@ def _describe_asks(registry: Registry, record: Submitted) -> list[str]:
 
 
 def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:
-    """What is the matter with it, a line each, and the evidence below."""
+    """What is the matter with it, a line each, the evidence below, and what was done about it by itself."""
     from ouzel.printable import printable
     from ouzel.tracker.health.checkup import check_submitted
+    from ouzel.tracker.health.telling import describe_log
 
     lines: list[str] = []
     for each in check_submitted(registry, record, found, time.time()):
         lines += [f"{each.title}: {each.advice}", *(f"  {one.text}" for one in each.evidence)]
-    return [printable(line) for line in lines]
+    return [printable(line) for line in (*lines, *describe_log(registry, record))]
 
 
 def is_submitted(file: Path) -> bool:

@@ -118,7 +118,7 @@ def _check_number(topology: Topology, name: str, tasks: int) -> None:
 
 def _scale(topology: Topology, component: Component, tasks: int) -> list[Component]:
     """The component with so many tasks; two if its sink leaves it."""
-    if reason := _why_fixed(component, tasks):
+    if reason := why_fixed(component, tasks):
         raise SubmissionError(f"'{component.name}' cannot have {_tasks(tasks)}: {reason}")
     head, last = component.chain[0], component.chain[-1]
     if isinstance(head, plan.Sink):
@@ -129,7 +129,7 @@ def _scale(topology: Topology, component: Component, tasks: int) -> list[Compone
     return [replace(component, parallelism=tasks)]
 
 
-def _why_fixed(component: Component, tasks: int) -> str:
+def why_fixed(component: Component, tasks: int) -> str:
     """Why the component cannot have so many tasks; empty if it can."""
     if not component.chain:
         return "it is written by hand, and only its own code knows what it keeps"

@@ -69,6 +69,25 @@ class BadRecordPolicy(Enum):
     DEAD_LETTER = "dead-letter"
 
 
+class HealthPolicy(Enum):
+    """What `ouzel health` may do to a submitted topology by itself."""
+
+    OFF = "off"
+    RESTART = "restart"
+    RESCALE = "rescale"
+    ALL = "all"
+
+    @property
+    def restarts(self) -> bool:
+        """Whether a slow instance may be started again."""
+        return self in (HealthPolicy.RESTART, HealthPolicy.ALL)
+
+    @property
+    def rescales(self) -> bool:
+        """Whether a bolt may get more tasks, or fewer."""
+        return self in (HealthPolicy.RESCALE, HealthPolicy.ALL)
+
+
 UNSET = -1
 """Of a number that is chosen when the topology starts, if nobody has set it."""
 
@@ -122,6 +141,10 @@ class Settings:
             run goes on; if empty none is kept. See docs/operations.md#epochs-and-savepoints-in-s3.
         checkpoint_endpoint: URL of the server that answers for `s3://`; if empty the environment says it (`AWS_ENDPOINT_URL`), or it is
             Amazon's own. Keys are taken from the environment only.
+        health_policy: what `ouzel health` may do to a submitted topology by itself: `off`, `restart` a slow instance, `rescale` a bolt, or
+            `all` of it. See docs/ui.md#what-is-done-by-itself.
+        health_tasks_max: most tasks that a bolt gets by itself.
+        health_tasks_min: fewest tasks that a bolt is left with by itself.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -157,6 +180,9 @@ class Settings:
     checkpoint_interval_ms: int = UNSET
     checkpoint_path: str = ""
     checkpoint_endpoint: str = ""
+    health_policy: HealthPolicy = HealthPolicy.OFF
+    health_tasks_max: int = 8
+    health_tasks_min: int = 1
     seed: int = 0
     query_name: str = ""
 
@@ -196,8 +222,6 @@ class Settings:
 def _advise(key: str) -> str:
     if key.replace("_", ".").replace("-", ".") == "bad.record":
         return "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
-    if key.startswith("health."):
-        return "a topology is not restarted or rescaled by itself yet; `ouzel status` says what is the matter with it, and what to do"
     near = difflib.get_close_matches(key, SETTING_KEYS, 1)
     return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
 

@@ -14,6 +14,7 @@ WAITING, OWN = "tests/servers/waiting.py", "tests/house/test_waiting.py"
 SLEEPS = {
     WAITING: "the one place that looks again and again",
     "tests/attack/attacks.py": "an attack strikes at a moment drawn at random, and leaves a process stopped for a time drawn at random",
+    "tests/cli/test_health_load.py": "a function that waits on purpose, as one that asks a server",
     "tests/connectors/test_postgres.py": "a trigger in the database takes long on purpose",
     "tests/fire/faults.py": "a server that was killed stays away for a while",
     "tests/law/test_kafka_outage.py": "the engine's own clock, which sleeps when the engine does",

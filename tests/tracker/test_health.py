@@ -143,6 +143,18 @@ def test_lag_that_a_slow_component_explains_is_no_verdict_of_its_own() -> None:
     assert titles(source) == ["under-provisioned: lines"]
 
 
+def test_where_rows_are_too_small_for_back_pressure_full_tasks_are_slow_while_lag_grows() -> None:
+    full = bolt("count", "lines", cores=(0.95, 0.92))
+    assert titles(of(full)) == []
+    (verdict,) = diagnose(of(full, lag=RISING))
+    assert (verdict.title, verdict.component, verdict.tasks) == ("under-provisioned: count", "count", 4)
+    assert [one.kind for one in verdict.evidence] == ["growing-lag", "full-task", "full-task"]
+    skewed = bolt("count", "lines", cores=(0.95, 0.2, 0.2), rows_s=(900.0, 100.0, 110.0))
+    assert titles(of(skewed, lag=RISING)) == ["data-skew: count[0]"]
+    slow = bolt("count", "lines", cores=(0.95, 0.2, 0.2), rows_s=(100.0, 100.0, 110.0))
+    assert titles(of(slow, lag=RISING)) == ["slow-instance: count[0]"]
+
+
 def test_the_rest_is_told_with_what_to_do() -> None:
     assert titles(SICK["late-epoch"]) == ["hanging-epochs"]
     assert titles(SICK["silent-master"]) == ["silent-master"]

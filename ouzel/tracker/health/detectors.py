@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import mean
+from statistics import fmean
 
 from ouzel.tracker import words
 from ouzel.tracker.health.readings import ComponentReading, Readings, TaskReading, Trend
@@ -175,7 +175,7 @@ def _find_known(
 
 
 def _of_others(values: dict[int, float], index: int) -> float:
-    return mean(value for other, value in values.items() if other != index)
+    return fmean(value for other, value in values.items() if other != index)
 
 
 def _growth(what: str, trend: Trend, unit: str) -> str:

@@ -55,39 +55,34 @@ class Diagnoser:
 def _causes(readings: Readings, symptoms: Symptoms) -> Iterator[tuple[str, Symptoms, bool]]:
     """Components at which back-pressure begins, its symptoms there, and whether most tasks have it.
 
-    What waits in front of one component soon waits in front of all before it: so the last one is the cause.
+    What waits in front of one component soon waits in front of all before it: so the last one is the cause. Small rows wait in the source,
+    where nobody notices pressure: without any, full tasks are taken for slow while lag grows.
     """
-    pressed = {one.place for one in symptoms if one.kind == "back-pressure"}
-    for name in sorted(pressed):
-        if not readings.below(name) & pressed:
-            mine = _of(symptoms, "back-pressure", name)
+    slow = [one for one in symptoms if one.kind == "back-pressure"]
+    if not slow and _of(symptoms, "growing-lag", ""):
+        slow = [one for one in symptoms if one.kind == "full-task"]
+    places = {one.place for one in slow}
+    for name in sorted(places):
+        if not readings.below(name) & places:
+            mine = [one for one in slow if one.place == name]
             yield name, mine, 2 * len(mine) > len(readings.find(name).tasks)
 
 
 def _find_under_provisioned(readings: Readings, symptoms: Symptoms) -> Iterator[Verdict]:
+    is_pressed = any(one.kind == "back-pressure" for one in symptoms)
     for name, mine, is_most in _causes(readings, symptoms):
         if is_most:
-            full = _of(symptoms, "full-task", name)
-            count = len(readings.find(name).tasks)
-            waits = (
-                ""
-                if full
-                else "; its tasks use less than a core, so what they wait for may be the bottleneck: a server, or a disk"
-            )
-            advice = f"give {name} more tasks: {_update(readings, name, 2 * count)}{waits}"
-            yield Verdict("under-provisioned", name, advice, (*mine, *full), name, 2 * count)
-    if not any(one.kind == "back-pressure" for one in symptoms):
-        yield from _find_slow_sources(readings, symptoms)
-
-
-def _find_slow_sources(readings: Readings, symptoms: Symptoms) -> Iterator[Verdict]:
-    """Sources that use all of a core while lag grows, with nothing below them that is slow."""
-    lag = _of(symptoms, "growing-lag", "")
-    for part in readings.components:
-        full = _of(symptoms, "full-task", part.name)
-        if part.is_spout and lag and 2 * len(full) > len(part.tasks):
-            advice = f"give {part.name} more tasks, if its table has more partitions than tasks"
-            yield Verdict("under-provisioned", part.name, advice, (*lag, *full), part.name, 2 * len(part.tasks))
+            full, part = _of(symptoms, "full-task", name), readings.find(name)
+            count = len(part.tasks)
+            evidence = (*mine, *full) if is_pressed else (*_of(symptoms, "growing-lag", ""), *full)
+            advice = f"give {name} more tasks: {_update(readings, name, 2 * count)}"
+            if part.is_spout and not is_pressed:
+                advice = f"give {name} more tasks, if its table has more partitions than tasks"
+            if not full:
+                advice += (
+                    "; its tasks use less than a core, so what they wait for may be the bottleneck: a server, or a disk"
+                )
+            yield Verdict("under-provisioned", name, advice, evidence, name, 2 * count)
 
 
 def _find_skew(readings: Readings, symptoms: Symptoms) -> Iterator[Verdict]:
@@ -175,7 +170,9 @@ def _of_task(symptoms: Symptoms, kind: str, other: Symptom) -> list[Symptom]:
 DIAGNOSERS = (
     Diagnoser("silent-master", "the topology master hangs, or is gone", _find_silent_master),
     Diagnoser("hanging-epochs", "epochs are not completed", _find_hanging_epochs),
-    Diagnoser("under-provisioned", "most tasks of a component are under back-pressure", _find_under_provisioned),
+    Diagnoser(
+        "under-provisioned", "most tasks of a component are under back-pressure, or full", _find_under_provisioned
+    ),
     Diagnoser("data-skew", "a few tasks are, and get more rows than the others", _find_skew),
     Diagnoser("slow-instance", "a few tasks are, though they get no more rows", _find_slow_instance),
     Diagnoser("slow-connection", "containers wait for a connection, and no task is slow", _find_slow_connection),

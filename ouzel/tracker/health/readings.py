@@ -91,6 +91,7 @@ class Readings:
         epoch_interval_s: how often it is to make an epoch; 0 if it makes none.
         epoch_age_s: since the last complete epoch, or since the start if there is none.
         silence_s: for how long its topology master has said nothing; None if nobody has listened.
+        known_s: for how long its metrics are known.
     """
 
     topology: str
@@ -103,6 +104,7 @@ class Readings:
     epoch_interval_s: float = 0.0
     epoch_age_s: float = 0.0
     silence_s: float | None = None
+    known_s: float = 0.0
 
     def find(self, name: str) -> ComponentReading:
         """The component of that name."""

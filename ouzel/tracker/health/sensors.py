@@ -53,6 +53,7 @@ class _Sensors:
             epoch_interval_s=max(0, settings.checkpoint_interval_ms) / 1e3,
             epoch_age_s=epoch_age_s(snapshot, epochs, self._now_s),
             silence_s=snapshot.silence_s,
+            known_s=self._known_s,
         )
 
     def _component(self, part: Component) -> ComponentReading:

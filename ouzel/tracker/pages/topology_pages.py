@@ -21,6 +21,7 @@ from ouzel.tracker.acting.actions import fitting_actions
 from ouzel.tracker.acting.carrying import ActionRunner
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.health.checkup import check_health
+from ouzel.tracker.health.telling import outcome_text, read_health_log
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
 from ouzel.tracker.topologies.asked import describe_asks
@@ -32,6 +33,9 @@ from ouzel.tracker.topologies.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
 
+HEALTH_SHOWN = 20
+"""So many of the latest things that were done by itself are shown."""
+
 page_router = APIRouter(include_in_schema=False)
 
 templates = Environment(
@@ -42,6 +46,7 @@ templates = Environment(
     lstrip_blocks=True,
 )
 templates.filters["time_text"] = words.time_text
+templates.filters["outcome_text"] = outcome_text
 
 
 def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
@@ -94,6 +99,9 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
         return _show_problem(request, watcher, name, str(error))
     epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
     shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    shown["health_log"] = read_health_log(
+        watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
+    )
     return render(template, **shown | describe_actions(request, name, snapshot.condition))
 
 
@@ -132,6 +140,7 @@ def describe_page(
         "epochs": views.epoch_rows(epochs),
         "state": views.state_rows(epochs),
         "verdicts": check_health(snapshot, history, epochs, now_s),
+        "health_log": None,
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
