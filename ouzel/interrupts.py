@@ -1,6 +1,6 @@
 """Ctrl-C: on the command line at once and with a word, except where something is to be cleared away; and while a thread is awaited.
 
-Ctrl-Z, where the cursor is hidden.
+Ctrl-Z, where the cursor is hidden; and whose turn it is to draw on a terminal.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def suspendable(terminal: int) -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)  # goes on when the process does
         signal.signal(number, suspend)
-        _write(terminal, _HIDE_CURSOR)
+        if is_foreground(terminal):  # not after `bg`, where the shell has it
+            _write(terminal, _HIDE_CURSOR)
 
     mine = current_thread() is main_thread() and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
     if mine:
@@ -89,6 +90,13 @@ def suspendable(terminal: int) -> Iterator[None]:
     finally:
         if mine:
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+
+def is_foreground(terminal: int) -> bool:
+    """Whether this process may draw on the terminal: a job behind `&`, or after `bg`, leaves it to its shell."""
+    with suppress(OSError):  # it is not the terminal of this session, so no shell waits there
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    return True
 
 
 def _write(file: int, text: bytes) -> None:

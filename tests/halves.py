@@ -138,6 +138,7 @@ HALVES = {
     "tests/extending/test_functions.py::test_structured_streaming_computes_them": Half.IN_TURN,
     "tests/fuzz/test_grouping.py::test_the_batch_job_agrees_with_the_oracle": Half.IN_TURN,
     "tests/house/test_docs.py::test_topologies_in_the_docs_run": Half.IN_TURN,
+    "tests/house/test_editable.py": Half.IN_TURN,
     "tests/sql/test_cookbook.py::test_the_answer_is_the_one_shown": Half.IN_TURN,
     "tests/law/test_kafka_restart.py": Half.IN_TURN,
     "tests/process/test_life.py::test_a_beat_is_never_read_in_part": Half.IN_TURN,

@@ -18,6 +18,7 @@ from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.query import QuerySource
+from ouzel.cli.speech import speaker
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile, scans_in, walk
 from ouzel.errors import QueryError, TopologyError
@@ -230,7 +231,7 @@ def _run(job: session.Job, request: Request, home: Path) -> None:
 
 def console() -> Console:
     """Where the command line says what it does: stderr."""
-    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width(sys.stderr.isatty()))
+    return speaker()
 
 
 def _width(terminal: bool) -> int | None:

@@ -12,9 +12,9 @@ from enum import IntEnum
 
 import typer
 
+from ouzel.cli.speech import say_problem
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, PlanError, QueryError, SubmissionError
-from ouzel.printable import printable
 
 
 class Exit(IntEnum):
@@ -51,12 +51,7 @@ def report_errors(debug: bool) -> Iterator[None]:
 
 
 def _show_warning(message: Warning | str, *place: object, **more: object) -> None:
-    print(f"warning: {_printable_lines(str(message))}", file=sys.stderr)
-
-
-def _printable_lines(text: str) -> str:
-    """The text without control characters except line breaks and tabs."""
-    return "\n".join(printable(line, "\t") for line in text.splitlines())
+    say_problem("warning", str(message), "yellow")
 
 
 def describe_error(error: BaseException) -> tuple[Exit, str]:
@@ -79,12 +74,4 @@ def describe_error(error: BaseException) -> tuple[Exit, str]:
 
 def say_error(text: str) -> None:
     """Print an error on stderr: the sentence in red; the query's line below it as it is, its caret in red."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    sentence, *context = _printable_lines(text or "unknown error").splitlines()
-    console.print(Text.assemble(("error: ", "bold red"), (sentence, "red")))
-    for line in context:
-        console.print(Text(line, style="bold red" if set(line) <= {" ", "^"} else ""))
-    sys.stderr.flush()
+    say_problem("error", text or "unknown error", "red")

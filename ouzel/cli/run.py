@@ -20,6 +20,7 @@ from ouzel.cli.failure import Exit, say_error
 from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
+from ouzel.cli.speech import speaker
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.catalog import QueryWarning
@@ -115,7 +116,7 @@ def _say_what_is_there(job: session.Job) -> None:
                 text = (
                     f"table '{sink.table}': adding to the {_count(parts, 'part')} that earlier runs left in {directory}"
                 )
-                Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style="yellow"))
+                speaker().print(Text(text, style="yellow"))
 
 
 def _record(

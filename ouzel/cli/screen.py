@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -14,9 +15,10 @@ from rich.live import Live
 from rich.text import Text
 
 from ouzel.cli.answer import Answer, Lines, Page
+from ouzel.cli.speech import speaker
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import count_in_words, draw_table, fitting, records
-from ouzel.interrupts import suspendable
+from ouzel.interrupts import is_foreground, suspendable
 from ouzel.runtime.run import RunState, Status
 
 if TYPE_CHECKING:
@@ -64,43 +66,57 @@ class Dark:
 
     def say(self, text: str) -> None:
         """Write the line."""
-        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style="yellow"))
+        speaker().print(Text(text, style="yellow"))
 
 
 class StatusScreen:
-    """The status line alone, redrawn in place."""
+    """The status line alone, redrawn in place while the terminal is this process's."""
 
     def __init__(
         self, console: Console, title: str, progress: RunProgress, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.console, self.title, self.progress, self.clock = console, title, progress, clock
-        self.live = Live(console=console, auto_refresh=False, transient=True, **redirects())
+        self._live: Live | None = None
         self._next = 0.0
         file = console.file
         self._suspends = suspendable(file.fileno()) if file.isatty() else nullcontext()
 
     def __enter__(self) -> StatusScreen:
         self._suspends.__enter__()
-        self.live.start()
+        self._take_turn()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.live.stop()
+        if (live := self._take_turn()) is not None:
+            live.stop()
         self._suspends.__exit__(kind, error, trace)
+
+    def _take_turn(self) -> Live | None:
+        """What is drawn on, begun anew when the terminal has come back; None while the shell has it."""
+        ours = may_draw(self.console)
+        if ours and self._live is None:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True, **redirects())
+            self._live.start()
+        if not ours and self._live is not None:
+            file, self.console.file = self.console.file, io.StringIO()  # what it would clear is the shell's by now
+            self._live.stop()
+            self.console.file, self._live = file, None
+        return self._live
 
     def show(self, status: Status) -> None:
         """Draw it, unless it was drawn a moment ago."""
         began = self.clock()
-        if began < self._next:
+        if began < self._next or (live := self._take_turn()) is None:
             return
-        self.live.update(self.drawing(status), refresh=True)
+        live.update(self.drawing(status), refresh=True)
         took = self.clock() - began
         self._next = began + max(REFRESH_SECONDS, took / BUSY_SHARE)
 
     def say(self, text: str) -> None:
         """Write a line above what is redrawn; where stderr is no terminal, it goes there."""
+        self._take_turn()
         if sys.stderr.isatty():
             self.console.print(Text(text, style="yellow"))
         else:
@@ -145,6 +161,11 @@ class TableScreen(StatusScreen):
     def _records(self, rows: pl.DataFrame, height: int) -> RenderableType:
         first = 1 if self.page.is_ranked else height - rows.height + 1
         return records(rows, self.page.schema, range(first, first + rows.height))
+
+
+def may_draw(console: Console) -> bool:
+    """Whether what moves may be drawn: on a terminal that no other process has in its turn."""
+    return console.is_terminal and (not console.file.isatty() or is_foreground(console.file.fileno()))
 
 
 def redirects() -> Redirects:

@@ -15,6 +15,7 @@ from rich.text import Text
 from ouzel.cli.comparing import Request, check_comparisons, load_request, save_report, say, start_session
 from ouzel.cli.differences import show_unexplained, summary
 from ouzel.cli.failure import Exit
+from ouzel.cli.screen import may_draw
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.errors import OuzelError, QueryError, TopologyError
@@ -112,7 +113,7 @@ class Watching:
     def _look(self) -> Round | None:
         """One look; None if it failed after others that did not: the next one compares what it would have compared."""
         try:
-            with self._out.status(Text("comparing", style="dim")) if self._out.is_terminal else ExitStack():
+            with self._out.status(Text("comparing", style="dim")) if may_draw(self._out) else ExitStack():
                 look = self._watch.round()
         except OuzelError as error:
             self._failures += 1
@@ -131,7 +132,7 @@ class Watching:
     def _rest(self, home: Path, due: float) -> None:
         with (
             self._out.status(Text("waiting; Ctrl-C ends the watch", style="dim"))
-            if self._out.is_terminal
+            if may_draw(self._out)
             else ExitStack()
         ):
             while (left := due - self._now()) > 0 and is_live(home):

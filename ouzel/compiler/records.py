@@ -159,6 +159,11 @@ def type_of(hint: Hint) -> DataType:
         return _read_annotation(parts[0], parts[1])
     hint = _strip_hint(hint)
     origin, parts = origin_of(hint), get_args(hint)
+    if isinstance(hint, Mapping | list | set):
+        raise QueryError(
+            f"a record's type is a class, and {hint!r:.60} is none",
+            instead="write a dataclass or a named tuple with these fields, or tuple[int, str]",
+        )
     if hint in PLAIN:
         return PLAIN[hint]
     if origin is list and len(parts) == 1:

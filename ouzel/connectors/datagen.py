@@ -31,6 +31,21 @@ def _check(options: Mapping[str, str]) -> None:
             FieldOptions.check(name, setting, value)
         elif name.startswith("fields."):
             raise QueryError(f"'{name}' names no field", instead="write 'fields.<column>.<setting>'")
+    for name, most in options.items():
+        least = options.get(f"{name.removesuffix('.max')}.min", "")
+        if name.startswith("fields.") and name.endswith(".max") and is_above(least, most):
+            raise QueryError(
+                f"'{name.removesuffix('.max')}.min' = '{least}' is more than '{name}' = '{most}'",
+                instead="write the lesser of both as min",
+            )
+
+
+def is_above(least: str, most: str) -> bool:
+    """Whether both are numbers, and the first is more than the second."""
+    try:
+        return float(least) > float(most)
+    except ValueError:
+        return False
 
 
 def remove_rate(options: Mapping[str, str]) -> dict[str, str]:

@@ -162,9 +162,10 @@ def check_options(connector: Connector, options: Mapping[str, str]) -> None:
         _check_value(name, value, option)
     for option in allowed:
         if option.required and option.name not in options:
+            shown = next((each for each in option.choices if options.get("path", "").endswith(f".{each}")), "...")
             raise QueryError(
                 f"the connector '{connector.name}' needs '{option.name}'",
-                instead=f"add '{option.name}' = '...' to WITH: {option.doc[0].lower()}{option.doc[1:].rstrip('.')}",
+                instead=f"add '{option.name}' = '{shown}' to WITH: {option.doc[0].lower()}{option.doc[1:].rstrip('.')}",
             )
     if "dead-letter.path" in options and options.get("bad.record") != "dead-letter":
         raise QueryError(
@@ -221,6 +222,9 @@ ELSEWHERE = {
 """Flink's options that have no option of the same meaning, and what to write here."""
 
 
+ARGUMENTS_ELSEWHERE = {"delim": "delimiter", "sep": "delimiter", "nullstr": "null", "names": "columns"}
+"""What DuckDB and pandas call options of formats, and what they are called here behind the format's name."""
+
 _PLAIN = re.compile("[-_]")
 """What others write where a dot stands in an option's name."""
 
@@ -232,6 +236,8 @@ def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> Quer
             f"the connector '{connector.name}' has no option '{name}'", instead=f"write {ELSEWHERE[name]}"
         )
     alike = [other for other in names if _PLAIN.sub(".", other.lower()) == _PLAIN.sub(".", name.lower())]
+    word = ARGUMENTS_ELSEWHERE.get(name, name)
+    alike = alike or [other for other in names if other.rpartition(".")[2] == word]
     near = alike or difflib.get_close_matches(name, names, 2)
     hint = f"did you mean {' or '.join(repr(other) for other in near)}?" if near else f"it takes {', '.join(names)}"
     return QueryError(f"the connector '{connector.name}' has no option '{name}'", instead=hint)

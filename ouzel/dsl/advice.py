@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from ouzel.compiler.records import MIXED
+from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -48,6 +49,8 @@ def spelled_in_python(error: QueryError, options: Iterable[str]) -> QueryError:
         for name in options:
             written = re.sub("[.-]", "_", name)
             text = text.replace(f"'{name}' = ", f"{written}=").replace(f"'{name}'", written)
+            if written != name:
+                text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", written, text)
         return text.replace(" to WITH:", ":")
 
     return QueryError(respell(error.problem), instead=respell(error.instead))
@@ -140,6 +143,24 @@ def check_table(verb: str, given: object, kind: str) -> None:
     """
     if not isinstance(given, ConnectorTable):
         raise QueryError(f"{verb} writes to a table, and {given!r} is none", instead=f"write {kind}.file('path', …)")
+
+
+def check_expressions(items: Mapping[str, object]) -> None:
+    """See that columns are made by expressions.
+
+    Raises:
+        QueryError: one is not; says what to write.
+    """
+    for name, given in items.items():
+        if isinstance(given, Expr):
+            continue
+        advice = f"write select({name}=lit({given!r}))"
+        if callable(given):
+            advice = "call map(function), or write an expression: fn.lower(col('name'))"
+        if isinstance(given, str):
+            advice = f"write select({name}=col({given!r})) for a column, or lit({given!r}) for the text"
+        shown = "a function" if callable(given) else f"{given!r:.60}"
+        raise QueryError(f"select makes columns by expressions, and {name}={shown} is none", instead=advice)
 
 
 def check_span(what: str, given: object) -> None:

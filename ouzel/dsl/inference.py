@@ -114,6 +114,8 @@ def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryE
     advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
     if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
         advice = "write record.field: the fields of a dataclass are its attributes"
+    if isinstance(raised, TypeError) and "tuple indices" in str(raised):
+        advice = "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
         near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
         advice = f"did you mean {near[0]}?" if near else advice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -11,7 +11,15 @@ from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_o
 from ouzel.compiler.types import TimestampType
 from ouzel.compiler.user_code import check_plain
 from ouzel.dsl import sampling
-from ouzel.dsl.advice import ELSEWHERE, WHOLE, check_arity, check_monoid, check_span, check_table
+from ouzel.dsl.advice import (
+    ELSEWHERE,
+    WHOLE,
+    check_arity,
+    check_expressions,
+    check_monoid,
+    check_span,
+    check_table,
+)
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
@@ -84,6 +92,7 @@ class Stream(Runnable[T_co]):
         from ouzel.compiler.records import row_record
         from ouzel.compiler.types import Field, Schema
 
+        check_expressions(items)
         given = ({name: col(name) for name in names} | items).items()
         bound = [(name, self._bind(expression)) for name, expression in given]
         record = row_record(Schema(tuple(Field(name, one.type) for name, one in bound)))
@@ -256,7 +265,8 @@ class Stream(Runnable[T_co]):
     def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
         """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
-        looked: Stream[Any] = alone.left_join(other, returns=returns) if returns else alone.left_join(other)
+        is_stream = isinstance(other, Stream)
+        looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
     def sum_by_key(
@@ -435,13 +445,12 @@ class Stream(Runnable[T_co]):
     def _ask(self, verb: str, service: Any, returns: Hint | None) -> Stream[Any]:
         self._pairs(verb)
         if not callable(getattr(service, "get_many", None)):
-            is_mapping = isinstance(service, Mapping)
-            raise QueryError(
-                f"{verb} takes a stream of pairs or a service, not {f'the mapping {service!r:.60}' if is_mapping else repr(service)}",
-                instead="write Source.of(list(mapping.items()))"
-                if is_mapping
-                else "give it something with get_many(keys), which gives a mapping",
-            )
+            shown, instead = f"{service!r:.60}", "give it something with get_many(keys), which gives a mapping"
+            if isinstance(service, Mapping):
+                shown, instead = f"the mapping {shown}", "write Source.of(list(mapping.items()))"
+            elif isinstance(service, Collection) and not isinstance(service, str):
+                instead = "write Source.of([...]) of its pairs"
+            raise QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
         called, (key, value) = type(service).__name__, self.record.hints
         check_plain(service.get_many, f"get_many of {called}", may_yield=False)
         found = returns if returns is not None else sampling.hint_of_service(self.producer, service)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from ouzel.compiler.functions.aggregate_function import ValueOrder
+from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import DOUBLE, ArrayType, DataType, DecimalType, FloatType, IntegerType
+from ouzel.errors import QueryError
 from ouzel.monoid.base import OfRegistry
 from ouzel.monoid.extremes import rank
 from ouzel.monoid.python import InPython
@@ -42,6 +44,14 @@ class _ByKey(OfRegistry["tuple[B, A] | None", "tuple[B, A] | None", "A"], Generi
 
     def present(self, total: tuple[B, A] | None) -> A:
         return None if total is None else total[1]  # type: ignore[return-value]  # of no pairs
+
+    def signature(self, value_type: DataType) -> AggregateSignature:
+        try:
+            return super().signature(value_type)
+        except QueryError as error:
+            error.problem = f"{type(self).__name__}() adds up pairs (by, value) that have an order, not {value_type}"
+            error.instead = "map to (key, (by, value)) before"
+            raise
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
         NotSupported: a node cannot read the changes that it would be given.
     """
     settings = with_own_interval(settings)
-    best = optimise(program, filters)
+    best = optimise(program, filters, tells_late=bool(settings.late_path))
     _check_changelogs(Dag(best.sinks))
     if settings.forgets:
         _check_bounded(Dag(best.sinks), settings)

@@ -110,7 +110,8 @@ class Settings:
             an error in Python) or accept.
         state_ttl: how long of event time rows are kept for a join, and a key without rows, such as `1 h`; empty: as the query says. See
             docs/sql.md#how-long-a-key-is-kept.
-        late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
+        late_path: JSON lines file that rows dropped as late are written to, with the columns that the query reads; rows are then not
+            added up before they are sent to the tasks of their keys. Empty: late rows are only counted.
         shed_path: JSON lines file that the offsets of records that were shed are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
         batch_linger_ms: a partition that gives less than a tenth of `batch.rows` at a time is left alone for so long after each batch,

@@ -1,4 +1,5 @@
 -- The tables of the shop and of the flights: what every question of docs/cookbook.md is asked of. Paths are from the root of a clone.
+-- Times of the shop are UTC. Those of the flights and of the weather are what clocks in New York showed.
 --
 --     cat sql_examples/shop/tables.sql question.sql | ouzel run -
 

@@ -137,3 +137,39 @@ def test_ctrl_z_shows_the_cursor_while_the_process_is_stopped(
     assert stopped == [(text, signal.SIG_DFL) for text in shown]
     assert os.read(reader, 100) == (b"\x1b[?25l" if shown else b"")
     os.close(reader)
+
+
+TURNS = """
+import os, sys
+from ouzel.interrupts import is_foreground
+
+terminal = os.open(sys.argv[1], os.O_RDWR)  # the first terminal of a session is its own
+told, waits = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    os.setpgid(0, 0)
+    behind = is_foreground(terminal)
+    os.write(told[1], b"x")
+    os.read(waits[0], 1)
+    print(behind, is_foreground(terminal), flush=True)
+    os._exit(0)
+os.read(told[0], 1)
+print(is_foreground(terminal), flush=True)
+os.tcsetpgrp(terminal, child)
+os.write(waits[1], b"x")
+os.waitpid(child, 0)
+"""
+
+
+def test_a_job_behind_an_ampersand_has_no_terminal_until_the_shell_gives_it_one() -> None:
+    ours, terminal = os.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", TURNS, os.ttyname(terminal)],
+            start_new_session=True, capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert done.stdout.split() == ["True", "False", "True"]
+        assert interrupts.is_foreground(terminal), "a terminal of no session of ours has no shell of ours"
+    finally:
+        os.close(ours)
+        os.close(terminal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 
 import polars as pl
 import pytest
@@ -101,3 +102,40 @@ def test_which_screen(
     monkeypatch.setattr("sys.stderr.isatty", lambda: err)
     rows = answer(form, WORDS, retracts)
     assert type(screen(rows, "title", RunProgress())) is expected
+
+
+def test_behind_an_ampersand_nothing_is_drawn_until_the_terminal_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, terminal = os.openpty()
+    turns = {"ours": False}
+    monkeypatch.setattr("ouzel.cli.screen.is_foreground", lambda file: file == terminal and turns["ours"])
+    with open(terminal, "w") as file:
+        clock = Clock()
+        shown = StatusScreen(Console(file=file, width=100), "words", RunProgress(clock), clock)
+
+        def draw(ours: bool) -> bytes:
+            turns["ours"] = ours
+            clock.now += 1
+            shown.show(Status(RunState.RUNNING, rows_in=7))
+            file.write("|")
+            file.flush()
+            return _until(reader, b"|")
+
+        with shown:
+            assert draw(ours=False) == b"|"
+            assert b"7 rows in" in draw(ours=True)
+            assert draw(ours=False) == b"|", "it clears nothing that the shell has written meanwhile"
+            again = draw(ours=True)
+            assert b"7 rows in" in again
+            assert b"\x1b[1A" not in again, "it moves up into lines of the shell"
+            turns["ours"] = False
+        file.write("|")
+        file.flush()
+        assert _until(reader, b"|") == b"|"
+    os.close(reader)
+
+
+def _until(reader: int, end: bytes) -> bytes:
+    text = b""
+    while not text.endswith(end):
+        text += os.read(reader, 1000)
+    return text

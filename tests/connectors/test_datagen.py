@@ -136,6 +136,10 @@ def test_the_widest_range_is_reached() -> None:
         ({"fields.n.length": "0"}, "'fields.n.length' cannot be '0'"),
         ({"fields.n.kind": "serial"}, "'fields.n.kind' cannot be 'serial'; write 'random' or 'sequence'"),
         ({"fields.n.colour": "red"}, "no option 'fields.n.colour'"),
+        (
+            {"fields.n.min": "5", "fields.n.max": "1"},
+            "'fields.n.min' = '5' is more than 'fields.n.max' = '1'; write the lesser of both as min",
+        ),
         ({"rows": "many"}, "'rows' cannot be 'many'; write a whole number"),
     ],
 )

@@ -79,7 +79,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "no format": (
         lambda: Source.file("orders.csv", Order),
-        "the connector 'file' needs format; add format='...': what the files hold",
+        "the connector 'file' needs format; add format='csv': what the files hold",
     ),
     "an option without its format": (
         lambda: Source.file("orders.csv", Order, format="csv", delimiter=";"),
@@ -216,6 +216,42 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     "the end of a run": (
         lambda: _running(lambda run: run.cancel()),
         "a run has no cancel; call stop(), which brings the run to rest, or end(), which ends it at once",
+    ),
+    "a joined list": (
+        lambda: pairs().left_join([("a", "Ada")]),
+        "left_join takes a stream of pairs or a service, not [('a', 'Ada')]; write Source.of([...]) of its pairs",
+    ),
+    "a mapping that is looked up in": (
+        lambda: _numbers("a").lookup({"a": "Ada"}),
+        "lookup takes a stream of pairs or a service, not the mapping {'a': 'Ada'}; write Source.of(list(mapping.items()))",
+    ),
+    "a field by its name": (
+        lambda: _numbers(("a", 1)).map(lambda pair: pair["key"]),
+        'map lambda pair: pair["key"] raises TypeError: tuple indices must be integers or slices, not str on the first records; write record.field of a named tuple, and record[0] of a tuple',
+    ),
+    "an option of pandas": (
+        lambda: Source.file("orders.csv", Order, format="csv", sep=";"),
+        "the connector 'file' has no option 'sep'; did you mean csv_delimiter?",
+    ),
+    "an option of nobody": (
+        lambda: Source.file("orders.parquet", Order, format="parquet", engine="c"),
+        "the connector 'file' has no option 'engine'; it takes path, format, json_array, follow, partitions, changelog, flush_interval_ms, flush_rows, changelog_mode, changelog_deleted, parquet_compression, bad_record, dead_letter_path, timestamp_epoch",
+    ),
+    "values for pairs": (
+        lambda: pairs().sum_by_key(monoid.MinBy()),
+        "MinBy() adds up pairs (by, value) that have an order, not BIGINT; map to (key, (by, value)) before",
+    ),
+    "a dictionary for a type": (
+        lambda: Source.file("orders.csv", {"customer": int}, format="csv"),
+        "a record's type is a class, and {'customer': <class 'int'>} is none; write a dataclass or a named tuple with these fields, or tuple[int, str]",
+    ),
+    "a function for an expression": (
+        lambda: orders().select(much=lambda order: order.amount > 10),
+        "select makes columns by expressions, and much=a function is none; call map(function), or write an expression: fn.lower(col('name'))",
+    ),
+    "a name for an expression": (
+        lambda: orders().select(much="amount"),
+        "select makes columns by expressions, and much='amount' is none; write select(much=col('amount')) for a column, or lit('amount') for the text",
     ),
 }
 """Told by the call that is wrong."""

@@ -65,3 +65,22 @@ def test_a_late_row_stands_in_the_table(name: str, inputs: Path) -> None:
             columns = ["window_start", "k", "c", "m"]
             assert sorted(answer.select(columns).rows()) == sorted(in_time.select(columns).rows()), f"seed {seed}"
     assert found or len(seeds()) < USUAL, "no seed made a row late: the test tests nothing"
+
+
+@pytest.mark.parametrize("name", ["window", "lateness"])
+def test_a_late_row_stands_in_the_file_as_it_was_read(name: str, inputs: Path, tmp_path: Path) -> None:
+    """A partial aggregate, which would reach the window otherwise, is no row of anybody's."""
+    rows = pl.read_ndjson(inputs / "data/late.jsonl").select("k", "n")
+    found = 0
+    for seed in seeds():
+        random, path = Random(seed), tmp_path / f"{seed}.jsonl"
+        text = f"SET 'late.path' = '{path}';\n" + DROPPING[name].replace(" LATE INTO late_rows", "")
+        case = Case("late", name, text, "")
+        job = load_text(case.program, inputs, name, random_shape(case, random))
+        run = simulate(job.topology, job.packing, inputs, seed=seed)
+        found += run.rows_late
+        if run.rows_late:
+            told = pl.read_ndjson(path)
+            assert told.height == run.rows_late, f"seed {seed}"
+            assert not told.join(rows, on=["k", "n"], how="anti").height, f"seed {seed}: what is no row"
+    assert found or len(seeds()) < USUAL, "no seed made a row late: the test tests nothing"

@@ -1,3 +1,3 @@
--- error: STRING_AGG takes VARCHAR, not BIGINT; write STRING_AGG(value [, ', '] [ORDER BY key]) of CAST(value AS VARCHAR)
+-- error: STRING_AGG takes VARCHAR, not BIGINT; write STRING_AGG(CAST(n AS VARCHAR), ', ')
 -- at: STRING_AGG(n, ',')
 SELECT STRING_AGG(n, ',') FROM words;

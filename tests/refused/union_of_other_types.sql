@@ -1,3 +1,3 @@
--- error: UNION puts VARCHAR above BOOLEAN; CAST one of them
+-- error: UNION puts word VARCHAR above late BOOLEAN; CAST one of them, or put the columns in one order
 -- at: late FROM flights
 SELECT word FROM words UNION ALL SELECT late FROM flights;

@@ -67,3 +67,15 @@ def test_the_command_line_says_it_once_on_stderr(tmp_path: Path) -> None:
 def test_an_exclusive_or_says_that_it_is_no_power() -> None:
     (note,) = notes_of("SELECT 2 ^ 3 AS x;")
     assert "^ is exclusive or, of bits; write POWER(a, b) for a power, or BITXOR(a, b)" in note
+
+
+def test_a_comparison_with_null_says_that_it_is_true_of_no_row() -> None:
+    (note,) = notes_of(TABLE.format("") + "SELECT x FROM t WHERE x = NULL;")
+    assert "x = NULL is true of no row; write x IS NULL" in note
+    assert not notes_of(TABLE.format("") + "SELECT x IS NULL AS a, NULL = NULL AS b, NULLIF(x, NULL) AS c FROM t;")
+
+
+def test_bounds_the_wrong_way_round_are_told() -> None:
+    (note,) = notes_of(TABLE.format("") + "SELECT x FROM t WHERE x BETWEEN x AND x - 1;")
+    assert "BETWEEN x AND x - 1 is true of no row; write BETWEEN x - 1 AND x" in note
+    assert not notes_of(TABLE.format("") + "SELECT x BETWEEN x - 1 AND x AS a, x BETWEEN x AND x + 1 AS b FROM t;")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
@@ -279,7 +280,7 @@ class _Compiler:
             if is_name_of(name, known):
                 raise self.source.error(f"{known} is a view and takes no rows", name.span, "INSERT INTO a table")
         error = unknown_table(self.source, name, self.tables)
-        if not error.instead.startswith("did you mean"):
+        if not get_close_matches(name.text.lower(), map(str.lower, self.tables), 1, 0.8):  # a new name, not a slip
             error.instead = f"write CREATE TABLE {name.text} (...) WITH ('connector' = ...) before it"
         raise error
 

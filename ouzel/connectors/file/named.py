@@ -9,6 +9,7 @@ from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.content import is_packed
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats import FORMATS
+from ouzel.connectors.options import ARGUMENTS_ELSEWHERE
 from ouzel.errors import QueryError
 
 _FUNCTIONS = {"read_csv": "csv", "read_json": "json", "read_parquet": "parquet", "read_text": "raw"}
@@ -20,9 +21,6 @@ _ENDINGS: dict[str, dict[str, str]] = {
     ".txt": {"format": "raw"}, ".log": {"format": "raw"},
 }  # fmt: skip
 """What a file's name says of it."""
-
-_ARGUMENTS = {"delim": "delimiter", "sep": "delimiter", "nullstr": "null", "names": "columns"}
-"""Other names of arguments, those of DuckDB."""
 
 
 def open_named(function: str, path: str, arguments: Mapping[str, str], directory: Path) -> dict[str, str] | None:
@@ -48,7 +46,7 @@ def _by_ending(path: str) -> dict[str, str]:
 
 def _option(argument: str, shape: str) -> str:
     """An argument is an option of the format, without its name before it, or of the table, with _ for each dot."""
-    name = _ARGUMENTS.get(argument.lower(), argument.lower())
+    name = ARGUMENTS_ELSEWHERE.get(argument.lower(), argument.lower())
     own = f"{shape}.{name}"
     known = (*FORMATS[shape].options, *CONNECTOR.options)
     return own if any(option.name == own for option in known) else name.replace("_", ".")

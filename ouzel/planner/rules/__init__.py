@@ -44,9 +44,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def optimise(program: Program, filters: frozenset[str] = frozenset()) -> Program:
-    """The program after all rules; `filters` names the connectors whose sources apply a predicate."""
-    dag = Dag(program.sinks, filters, program.hints)
+def optimise(program: Program, filters: frozenset[str] = frozenset(), tells_late: bool = False) -> Program:
+    """The program after all rules; `filters` names the connectors whose sources apply a predicate.
+
+    With `tells_late` rows come as they are to what may drop them as late.
+    """
+    dag = Dag(program.sinks, filters, program.hints, tells_late)
     for rule in RULES:
         dag = rule(dag)
     return replace(program, sinks=dag.sinks)

@@ -22,15 +22,17 @@ def combine_before_shuffle(dag: Dag) -> Dag:
     """Split an aggregate into a partial one, fused with what it reads, and a final one, where that is possible and pays.
 
     It pays where a batch holds few groups: with a window, whose rows of one time come together, and without keys. A running aggregate by
-    key may have as many groups as rows, so it is split only when a hint asks for it, or for partial-key grouping, which needs it.
+    key may have as many groups as rows, so it is split only when a hint asks for it, or for partial-key grouping, which needs it. So is one
+    that may drop rows as late, if these are to be told: a partial aggregate is no row.
     """
 
     def change(node: Node, _shared: Set[int]) -> Node:
         if not isinstance(node, Aggregate) or not is_combinable(node):
             return node
         asked = node.written.name in dag.hints.combining or wants_partial_key(node, dag)
-        pays = node.window is not None or not node.keys or asked
-        return FinalAggregate(_partial(node.input, node), node) if pays else node
+        pays = node.window is not None or not node.keys
+        tells = dag.tells_late and node.drops_late
+        return FinalAggregate(_partial(node.input, node), node) if asked or (pays and not tells) else node
 
     return dag.rewritten(change)
 

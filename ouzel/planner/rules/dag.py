@@ -11,11 +11,15 @@ from ouzel.compiler.plan import Hints, Node, Sink, streamed_inputs
 
 @dataclass(frozen=True)
 class Dag:
-    """What rules take and give: sinks, the connectors whose sources apply a predicate, and the query's hints."""
+    """What rules take and give: sinks, the connectors whose sources apply a predicate, and the query's hints.
+
+    With `tells_late` somebody wants to see the rows that come too late, as they are.
+    """
 
     sinks: tuple[Sink, ...]
     filters: frozenset[str] = frozenset()
     hints: Hints = Hints()
+    tells_late: bool = False
 
     def nodes(self) -> Iterator[Node]:
         """Every node once, inputs before their readers, in a stable order."""

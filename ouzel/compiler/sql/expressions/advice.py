@@ -16,6 +16,7 @@ from ouzel.compiler.types import (
     DecimalType,
     FloatType,
     IntegerType,
+    IntervalType,
     RowType,
     TimestampType,
 )
@@ -42,6 +43,9 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
+    if sign in _COMPARISONS and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
+        count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
+        return f"say what the number counts: write INTERVAL '{count}' {unit}"
     if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
         return "a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
@@ -76,6 +80,8 @@ def of_aggregate(name: str, text: str, kind: DataType) -> str:
     """Advice for an aggregate of a value that it does not take; empty if there is none."""
     if kind == BOOLEAN and name == "sum":
         return f"write COUNT_IF({text})"
+    if name == "string_agg":
+        return f"write STRING_AGG(CAST({text} AS VARCHAR), ', ')"
     if kind == BOOLEAN and name == "avg":
         return f"write AVG(CASE WHEN {text} THEN 1e0 ELSE 0e0 END)"
     return ""

@@ -97,6 +97,7 @@ class Binder:
     ) -> Expression:
         """Two operands of an operator, each with what is bound of it."""
         function, sign = _BINARY[type(node)]
+        self._note_null(sign, left[0], right[0])
         try:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
         except TypeMismatch as error:
@@ -104,6 +105,13 @@ class Binder:
             advice = of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
             span = (place(left[0])[0], place(right[0])[1])
             raise self.source.error(problem, span, advice or error.instead) from None
+
+    def _note_null(self, sign: str, left: exp.Expr, right: exp.Expr) -> None:
+        """Tell of a comparison with NULL as it is written: it is allowed, and true of no row."""
+        advice = {"=": "write {} IS NULL", "<>": "write {} IS NOT NULL"}.get(sign)
+        if advice and isinstance(right, exp.Null) and not isinstance(left, exp.Null):
+            problem = f"{self._text(left)} {sign} NULL is true of no row"
+            self.source.note(problem, (place(left)[0], place(right)[1]), advice.format(self._text(left)))
 
     def _text(self, node: exp.Expr) -> str:
         start, end = place(node)

@@ -61,7 +61,17 @@ def _following_is(binder: Binds, right: exp.Expr) -> str:
 def bind_between(binder: Binds, node: exp.Expr) -> Expression:
     """BETWEEN low AND high."""
     consume(binder.source, node, "this", "low", "high")
+    _note_reversed(binder.source, node)
     return binder.resolve(node, "between", [binder.bind(node.args[key]) for key in ("this", "low", "high")])
+
+
+def _note_reversed(source: QueryText, node: exp.Expr) -> None:
+    """Tell of BETWEEN t AND t - x, with the bounds the wrong way round: it is allowed, and true of no row."""
+    low, high = node.args["low"], node.args["high"]
+    if isinstance(high, exp.Sub) and high.this == low and isinstance(high.expression, exp.Interval | exp.Literal):
+        one, other = (source.text[slice(*place(bound))] for bound in (low, high))
+        problem = f"BETWEEN {one} AND {other} is true of no row"
+        source.note(problem, (place(low)[0], place(high)[1]), f"write BETWEEN {other} AND {one}")
 
 
 def bind_in(binder: Binds, node: exp.Expr) -> Expression:

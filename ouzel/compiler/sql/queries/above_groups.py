@@ -18,6 +18,8 @@ from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import NotSupported, QueryError
 
+_INSIDE = "a subquery inside an aggregate, or in a key of GROUP BY beside aggregates, is not supported"
+
 _BELOW = "$grouped"
 """The name of the lower query."""
 
@@ -115,6 +117,10 @@ class _Below:
         )
 
     def _column(self, node: exp.Expr) -> exp.Expr:
+        if has_subquery(node):
+            inner = next(_subqueries(node), node)
+            advice = "compute it in the select list of a subquery of FROM, or count the rows WHERE EXISTS (SELECT ...)"
+            raise self._source.error(_INSIDE, place(inner), advice, NotSupported)
         if node not in self._values:
             self._values.append(node)
             self._items.append(node)

@@ -251,8 +251,11 @@ class AggregateBinder:
     def _constant(self, constant: Constant, node: exp.Expr | None) -> object:
         if node is None:
             if constant.default is None:
+                arguments = self.node.args.get("expressions") or [self.node.this]
+                alone = len(arguments) == 1 and isinstance(arguments[0], exp.Literal)
+                lacks = "values: it is given nothing else" if alone else f"a {constant.name}"
                 raise self.source.error(
-                    f"{self.name.upper()} needs a {constant.name}", place(self.node), f"write {self.function.usage}"
+                    f"{self.name.upper()} needs {lacks}", place(self.node), f"write {self.function.usage}"
                 )
             return constant.default
         value = self.rows.bind(node)

@@ -35,7 +35,8 @@ def bind_set_operation(
         problem = f"{word} puts {len(left.columns)} columns above {len(right.columns)}"
         raise source.error(problem, place(tree.expression), "select as many in both")
     names = [column.name for column in left.columns]
-    kinds = [_common(source, tree, word, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
+    pairs = zip(_typed_names(left), _typed_names(right), strict=True)
+    kinds = [_common(source, tree, word, a, b) for a, b in pairs]
     if isinstance(tree, exp.Union):
         united = _unite(left, right, names, kinds)
         return united if every else distinct_rows(united, emission, None)
@@ -64,10 +65,13 @@ def _show(names: Sequence[str], columns: Sequence[str]) -> tuple[Visible, ...]:
     return tuple(Visible("", name, column) for name, column in zip(names, columns, strict=True))
 
 
-def _common(source: QueryText, tree: exp.Expr, word: str, left: DataType, right: DataType) -> DataType:
-    kind = common_type(left, right)
+def _common(
+    source: QueryText, tree: exp.Expr, word: str, left: tuple[str, DataType], right: tuple[str, DataType]
+) -> DataType:
+    kind = common_type(left[1], right[1])
     if kind is None:
-        raise source.error(f"{word} puts {left} above {right}", place(tree.expression), "CAST one of them")
+        problem = f"{word} puts {left[0]} {left[1]} above {right[0]} {right[1]}"
+        raise source.error(problem, place(tree.expression), "CAST one of them, or put the columns in one order")
     return kind
 
 
@@ -78,8 +82,8 @@ def _refuse_maps(source: QueryText, tree: exp.Expr, word: str, kinds: Sequence[D
             raise source.error(problem, place(tree), "select MAP_KEYS and MAP_VALUES of it", NotSupported)
 
 
-def _types(relation: Relation) -> list[DataType]:
-    return [relation.column(column).type for column in relation.columns]
+def _typed_names(relation: Relation) -> list[tuple[str, DataType]]:
+    return [(column.name, relation.column(column).type) for column in relation.columns]
 
 
 def _shape(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:

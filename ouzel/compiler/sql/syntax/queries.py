@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
+from ouzel.compiler.sql.syntax.clauses import check_order_of_clauses
 from ouzel.compiler.sql.syntax.dialect import QueryParser
 from ouzel.compiler.sql.syntax.emit_clause import EmitClause, split_emit
 from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
@@ -18,6 +19,7 @@ from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.words import bare_word
 from ouzel.errors import QueryError
 
 
@@ -56,6 +58,7 @@ def parse_expression(source: QueryText, tokens: Tokens) -> exp.Expr:
     """
     check_tokens(source, tokens)
     refuse_words(source, tokens)
+    check_order_of_clauses(source, tokens)
     parser = QueryParser(source)
     try:
         tree = parser.parse(list(tokens), source.text)[0]
@@ -102,7 +105,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
-    advice = _guess_clause(tokens, at) or "see docs/sql.md for what a query may hold"
+    guesses = (guess(tokens, at) for guess in (_guess_version, _guess_parentheses, _guess_clause))
+    advice = next(filter(None, guesses), "see docs/sql.md for what a query may hold")
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
@@ -149,3 +153,22 @@ def _guess_clause(tokens: Tokens, at: int) -> str:
         return _EMIT
     close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""
+
+
+def _guess_parentheses(tokens: Tokens, at: int) -> str:
+    """Advice for a window without its parentheses, and for an interval of several parts without its quotes."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if bare_word(tokens, index - 1) == "OVER":
+        return "write OVER (PARTITION BY key ORDER BY time)"
+    if bare_word(tokens, index - 3) == "INTERVAL":
+        return "write an interval of several parts as a text: INTERVAL '1 day 2 hours'"
+    return ""
+
+
+def _guess_version(tokens: Tokens, at: int) -> str:
+    """Advice for FOR SYSTEM_TIME AS OF behind an alias, where other databases have it: it belongs to the table."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if bare_word(tokens, index) != "FOR" or bare_word(tokens, index + 1) != "SYSTEM_TIME" or index < 2:
+        return ""
+    table, alias = tokens[index - 3 if bare_word(tokens, index - 2) == "AS" else index - 2].text, tokens[index - 1].text
+    return f"it stands before the alias: write {table} FOR SYSTEM_TIME AS OF time AS {alias}"
