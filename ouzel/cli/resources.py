@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ouzel.cli.submitted import is_submitted, print_columns
+from ouzel.cli.columns import print_columns
+from ouzel.cli.submitted import is_submitted
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:

@@ -116,7 +116,9 @@ def test_where_a_run_began_it_begins_anew_though_it_has_committed_offsets_since(
         wait_until(lambda: any(event.kind == ROLLED_BACK for event in handle.status().events), told=handle.status)
         produce(kafka, 5_400, 10_000, topic)
         wait_until(lambda: handle.status().rows_acked >= 10_000, told=handle.status)
-        wait_until(lambda: min(committed(kafka, topic, "killed")) > 2_700, told=handle.status)  # more than was there before
+        wait_until(
+            lambda: min(committed(kafka, topic, "killed")) > 2_700, told=handle.status
+        )  # more than was there before
         status = handle.stop()
         frames = handle.results()
     finally:

@@ -42,12 +42,16 @@ def let_through(text: str, directory: Path) -> tuple[StreamingQuery, ...]:
 def check(query: StreamingQuery, spark: SparkSession, nothing: Path) -> OutputMode:
     """Let Spark check the plan as it does when a query starts, and analyse what is left for each micro-batch."""
     from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    from ouzel.spark.io.in_state import in_state
 
     def read_stream(_: Any, __: str, columns: str, *___: Any, end_mark: str = "", **____: Any) -> Any:
         mark = f", `{end_mark}` boolean" if end_mark else ""
         return spark.readStream.schema(columns.replace(" NOT NULL", "") + mark).parquet(str(nothing))
 
-    names: dict[str, Any] = {"spark": spark, "F": F, "read_stream": read_stream}
+    names: dict[str, Any] = {"spark": spark, "F": F, "T": T, "read_stream": read_stream, "in_state": in_state}
+    exec(query.functions, names)
     exec(query.text, names)
     exec(query.after, names)
     frame, jvm = names[query.frame], spark._jvm
