@@ -15,19 +15,19 @@ from ouzel.runtime.operators.keyed.accumulators import Accumulators
 MakeAccumulators = Callable[..., Accumulators]
 """A class, or a function, that is called with a call, the type of its argument, and whether rows can be taken back."""
 
-Made = TypeVar("Made", bound=MakeAccumulators)
+Registered = TypeVar("Registered", bound=MakeAccumulators)
 
 _makers: dict[str, MakeAccumulators] = {}
 
 
-def accumulates(name: str) -> Callable[[Made], Made]:
+def accumulates(name: str) -> Callable[[Registered], Registered]:
     """Decorator of what makes the accumulators that entries of the registry name so (`GroupState.accumulators`).
 
     Raises:
         ValueError: something else in this room has the name.
     """
 
-    def register(made: Made) -> Made:
+    def register(made: Registered) -> Registered:
         if name in _makers:
             raise ValueError(f"{_makers[name].__qualname__} and {made.__qualname__} both accumulate '{name}'")
         _makers[name] = made
