@@ -106,8 +106,8 @@ def windows_of(
     if zone:
         days, at, most = LocalDays(zone, slide // _MICROSECOND), (plain - epoch) // _MICROSECOND, size // slide
         for back in range(most):
-            start, end = days.around(at, back, most - 1 - back)
-            yield epoch + start * _MICROSECOND, epoch + end * _MICROSECOND
+            begin, end = days.around(at, back, most - 1 - back)
+            yield epoch + begin * _MICROSECOND, epoch + end * _MICROSECOND
         return
     start = epoch + (plain - epoch) // slide * slide
     while start + size > plain:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression
-from ouzel.compiler.functions.aggregates import has_value_order
+from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Aggregate, Emit, EmitRule, Filter, Node, Scan, walk
 from ouzel.compiler.sql.expressions.binder import Binder
@@ -93,8 +93,9 @@ def _settle(queries: Queries, node: exp.Expr, above: Node) -> Node:
     return replace(above, emit=Emit(EmitRule.WATERMARK))
 
 
-def only_value(queries: Queries, node: exp.Expr, value: Expression, rows: Sequence[Expression]) -> Expression:
-    """The value of a subquery, for which a row fails that meets several."""
+def only_value(queries: Queries, node: exp.Expr, found: Sequence[Expression]) -> Expression:
+    """The value of a subquery; where it is `found` beside the number of its rows, a row fails that meets several."""
+    value, *rows = found
     if not rows:
         return value
     call = resolve_call("only_value", [*rows, value])

@@ -299,8 +299,8 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         right = apart(alone if one else counted(queries, node, tree, alone), relation.node.schema.names)
         kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
-        value, *rows = map(right.column, right.columns)
-        return only_value(queries, node, value, rows), replace(both, columns=relation.columns)
+        found = [right.column(column) for column in right.columns]
+        return only_value(queries, node, found), replace(both, columns=relation.columns)
     tree, local, pairs = split_subquery(queries, tree, relation)
     if not pairs:
         raise alone
@@ -310,8 +310,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     if not is_grouped(tree, queries.source.functions):
         items = counted_items(queries, node, tree, local, [inner for inner, _ in pairs])
         keys, both = _by_keys(queries, node, tree, relation, local, pairs, items, len(items) > 1)
-        value, *rows = keys[len(pairs) :]
-        return only_value(queries, node, value, rows), both
+        return only_value(queries, node, keys[len(pairs) :]), both
     having = tree.args.get("having")
     items = [strip_alias(tree.expressions[0]), *([having.this] if having else [])]
     keys, both = _by_keys(queries, node, tree, relation, local, pairs, items)
