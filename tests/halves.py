@@ -174,6 +174,7 @@ HALVES = {
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
     # A browser takes seconds to start; the pages themselves are parsed every day.
     "tests/tracker/test_browser.py": Half.IN_TURN,
+    "tests/tracker/test_estimates.py::test_a_query_is_sampled": Half.IN_TURN,
 }
 
 ALONE = (
