@@ -7,6 +7,12 @@ same;
 -- question: What part of the revenue is each category's?
 same;
 
+-- question: How do I get a column for each category, and a row for all days?
+same;
+
+-- question: Which part of the customers came back within a day?
+same;
+
 -- question: What was the first order of each customer?
 same;
 
