@@ -299,8 +299,8 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         right = apart(alone if one else count_rows(queries, node, tree, alone), relation.node.schema.names)
         kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
-        found = [right.column(column) for column in right.columns]
-        return only_value(queries, node, found), replace(both, columns=relation.columns)
+        given = [right.column(column) for column in right.columns]
+        return only_value(queries, node, given), replace(both, columns=relation.columns)
     tree, local, pairs = split_subquery(queries, tree, relation)
     if not pairs:
         raise alone
