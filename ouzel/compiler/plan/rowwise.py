@@ -122,11 +122,11 @@ def constant_columns(predicate: Expression) -> Names:
         for part in conjuncts(predicate)
         if isinstance(part, Call) and part.function == "eq"
         for one, other in (part.arguments, part.arguments[::-1])
-        if isinstance(column := _widened(one), Column) and isinstance(other, Literal)
+        if isinstance(column := _strip_widening(one), Column) and isinstance(other, Literal)
     )
 
 
-def _widened(value: Expression) -> Expression:
+def _strip_widening(value: Expression) -> Expression:
     """What a number was before it was made a wider one for a comparison."""
     if isinstance(value, Cast) and isinstance(value.type, IntegerType) and isinstance(value.operand.type, IntegerType):
         return value.operand

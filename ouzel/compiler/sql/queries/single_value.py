@@ -15,7 +15,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import Aggregate, Emit, EmitRule, Filter, Node, Scan, walk
+from ouzel.compiler.plan import Emit, EmitRule, Filter, Node, scans_in, walk
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.correlation import Queries, can_bind, has_subquery
 from ouzel.compiler.sql.queries.output import strip_alias
@@ -27,7 +27,7 @@ from ouzel.errors import NotSupported, QueryError
 _ALL, _VALUE = "$all", "$column"
 
 
-def counted(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation) -> Relation:
+def count_rows(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation) -> Relation:
     """The value of a subquery that speaks of no other query, and how many rows it has.
 
     Args:
@@ -45,7 +45,7 @@ def counted(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation)
     named = [exp.alias_(call, f"{_VALUE}{number}", quoted=True) for number, call in enumerate(calls)]
     made = exp.Select(expressions=named)
     made.set("from_", exp.From(this=exp.Subquery(this=tree.copy(), alias=alias)))
-    return settled(queries, node, queries.bind(made))
+    return settle(queries, node, queries.bind(made))
 
 
 def counted_items(
@@ -74,7 +74,7 @@ def counted_items(
     return [_call("max", item), _count_distinct(item) if distinct else _call("count", exp.Star())]
 
 
-def settled(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
+def settle(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
     """The rows of a subquery, counted; where these may be taken back the counts leave once, when the subquery's tables have ended.
 
     Raises:
@@ -84,13 +84,13 @@ def settled(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
 
 
 def _settle(queries: Queries, node: exp.Expr, above: Node) -> Node:
-    if not isinstance(above, Aggregate):
+    if above.groups is None:
         (below,) = above.inputs
         return above.with_inputs((_settle(queries, node, below),))
-    if not above.input.retracts:
+    if not above.groups.input.retracts:
         return above
     _refuse_endless(queries, node, above)
-    return replace(above, emit=Emit(EmitRule.WATERMARK))
+    return replace(above.groups, emit=Emit(EmitRule.WATERMARK))
 
 
 def only_value(queries: Queries, node: exp.Expr, found: Sequence[Expression]) -> Expression:
@@ -136,8 +136,8 @@ def many_rows(queries: Queries, node: exp.Expr) -> QueryError:
 def _refuse_endless(queries: Queries, node: exp.Expr, inner: Node) -> None:
     """Rows that change are counted at the end, so there must be one; groups that are forgotten before it would be missing."""
     below = list(walk(inner))
-    endless = next((each.table for each in below if isinstance(each, Scan) and not each.traits.bounded), "")
-    if endless or any(each.lifetime for each in below if isinstance(each, Aggregate)):
+    endless = next((scan.table for scan in scans_in(below) if not scan.traits.bounded), "")
+    if endless or any(each.groups and each.groups.lifetime for each in below):
         why = f"{endless} never ends, and for a moment there may be several" if endless else "groups are forgotten"
         problem = f"a subquery as a value of rows that change is not supported here: {why}"
         advice = "select an aggregate without GROUP BY, as MAX(column), or compare a key of its rows with ="

@@ -41,12 +41,12 @@ from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.queries.single_value import (
-    counted,
+    count_rows,
     counted_items,
     groups_by,
     many_rows,
     only_value,
-    settled,
+    settle,
 )
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -296,11 +296,11 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         if len(alone.columns) != 1:
             raise _several(queries.source, tree, len(alone.columns))
         one = frozenset() in alone.node.unique_keys
-        right = apart(alone if one else counted(queries, node, tree, alone), relation.node.schema.names)
+        right = apart(alone if one else count_rows(queries, node, tree, alone), relation.node.schema.names)
         kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
-        found = [right.column(column) for column in right.columns]
-        return only_value(queries, node, found), replace(both, columns=relation.columns)
+        given = [right.column(column) for column in right.columns]
+        return only_value(queries, node, given), replace(both, columns=relation.columns)
     tree, local, pairs = split_subquery(queries, tree, relation)
     if not pairs:
         raise alone
@@ -370,7 +370,7 @@ def _by_keys(
     grouped.set("distinct", None)
     grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
     groups = queries.bind(grouped)
-    right = apart(settled(queries, node, groups) if counts else groups, relation.node.schema.names)
+    right = apart(settle(queries, node, groups) if counts else groups, relation.node.schema.names)
     values: list[Expression] = [right.column(column) for column in right.columns]
     binder = Binder(queries.source, relation)
     parts = [
