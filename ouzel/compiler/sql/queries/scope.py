@@ -137,14 +137,14 @@ def _only(
                 advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
         raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
-    advice = _windowed(name, relation, tables) or near(name.text, names)
+    advice = _advise_window(name, relation, tables) or near(name.text, names)
     if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
         shown = name.text.replace("'", "''")
         advice = f"a text stands in single quotes: '{shown}'"
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
-def _windowed(name: Name, relation: Relation, tables: Iterable[str]) -> str:
+def _advise_window(name: Name, relation: Relation, tables: Iterable[str]) -> str:
     """Advice for window_start and its like where no window is; empty for other names."""
     if name.text.lower() not in ("window_start", "window_end", "window_time") or relation.window:
         return ""
