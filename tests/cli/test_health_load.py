@@ -17,7 +17,7 @@ from ouzel.tracker.health import manager, sensors
 from ouzel.tracker.health.manager import HealthManager
 from ouzel.tracker.health.memory_file import load_memory
 from ouzel.tracker.health.regulator import Patience
-from ouzel.tracker.health.treatments import Outcome, Treatment
+from ouzel.tracker.health.treatments import Treatment, TreatmentOutcome
 from ouzel.tracker.topologies.watching import TopologyWatcher
 from tests.cli.test_submitted import Place, place
 from tests.servers.waiting import wait_until
@@ -103,7 +103,9 @@ def test_a_word_count_is_scaled_by_itself_and_comes_back(place: Place, monkeypat
 
         def find(resolver: str) -> Treatment | None:
             done = load_memory(registry, "words").treatments
-            return next((one for one in done if one.resolver == resolver and one.outcome is Outcome.HELPED), None)
+            return next(
+                (one for one in done if one.resolver == resolver and one.outcome is TreatmentOutcome.HELPED), None
+            )
 
         up = look_until(care, lambda: find("scale-up"))
         assert (up.had, up.tasks) == (1, 2)

@@ -11,7 +11,7 @@ import pytest
 from ouzel.planner.settings import HealthPolicy
 from ouzel.tracker.health.regulator import Regulator
 from ouzel.tracker.health.resolvers import Bounds
-from ouzel.tracker.health.treatments import Outcome, Treatment
+from ouzel.tracker.health.treatments import Treatment, TreatmentOutcome
 from tests.effort import seeds
 from tests.simulator.regulated import ModelBolt, ModelTopology, regulate
 
@@ -102,7 +102,7 @@ def test_more_tasks_in_front_of_a_slow_server_are_tried_once() -> None:
     bolt = ModelBolt("write", 1, cost_s=0.0005, cpu=0.05, server_s=1_000.0)
     model = ModelTopology([bolt], {0: 500.0, 3_600: 4_000.0}, Random(1))
     done = regulate(model, Regulator(BOUNDS), END_S)
-    assert [(one.had, one.tasks, one.outcome) for one in done] == [(1, 2, Outcome.DID_NOT_HELP)], story(done)
+    assert [(one.had, one.tasks, one.outcome) for one in done] == [(1, 2, TreatmentOutcome.DID_NOT_HELP)], story(done)
 
 
 def test_a_load_step_is_followed_up_and_down() -> None:

@@ -23,7 +23,7 @@ from ouzel.tracker.health.manager import HealthManager, see_topology
 from ouzel.tracker.health.memory_file import hold_health, is_health_held, load_memory, memory_path, store_memory
 from ouzel.tracker.health.regulator import Patience
 from ouzel.tracker.health.telling import read_health_log
-from ouzel.tracker.health.treatments import Memory, Outcome
+from ouzel.tracker.health.treatments import TreatmentMemory, TreatmentOutcome
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import topology_pages
 from ouzel.tracker.topologies.results import ResultTail
@@ -75,7 +75,7 @@ class World:
             yield from self.manager.look(lambda: self.now_s)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> TreatmentMemory:
         """What is kept."""
         return load_memory(self.registry, self.one.name)
 
@@ -92,7 +92,7 @@ def test_it_carries_out_the_commands_that_users_have_and_keeps_what_became_of_it
     assert world.commands == [["update", "--parallelism=count=4", "--", "made"]]
     world.sighting = seen(tasks=4)
     assert world.look(110) == ["made: count from 2 to 4 tasks: helped"]
-    assert [one.outcome for one in world.memory.treatments] == [Outcome.HELPED]
+    assert [one.outcome for one in world.memory.treatments] == [TreatmentOutcome.HELPED]
     world.sighting = seen(SLOW, tasks=4)
     world.look(200, 210)
     assert world.commands[1:] == [["restart", "--", "made", "count[1]"]]
@@ -102,7 +102,10 @@ def test_a_command_that_is_refused_is_told_and_kept(world: World) -> None:
     world.sighting, world.code = seen(SHORT), 2
     said = world.look(0, 10)
     assert said[-1] == "made: count from 2 to 4 tasks: refused: no room"
-    assert (world.memory.treatments[-1].outcome, world.memory.treatments[-1].said) == (Outcome.REFUSED, "no room")
+    assert (world.memory.treatments[-1].outcome, world.memory.treatments[-1].said) == (
+        TreatmentOutcome.REFUSED,
+        "no room",
+    )
 
 
 def test_it_goes_on_where_it_was_killed(world: World) -> None:
@@ -113,7 +116,7 @@ def test_it_goes_on_where_it_was_killed(world: World) -> None:
     assert world.look(50) == []
     world.look(110)
     assert world.commands[-1] == ["update", "--parallelism=count=2", "--", "made"]
-    assert [one.outcome for one in world.memory.treatments] == [Outcome.MADE_WORSE, Outcome.WATCHED]
+    assert [one.outcome for one in world.memory.treatments] == [TreatmentOutcome.MADE_WORSE, TreatmentOutcome.WATCHED]
 
 
 def test_where_nothing_can_be_kept_nothing_is_done(world: World) -> None:
@@ -177,10 +180,10 @@ def test_status_and_page_show_what_was_done(world: World) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_as_none(world: World) -> None:
-    store_memory(world.registry, "made", Memory())
+    store_memory(world.registry, "made", TreatmentMemory())
     assert json.loads(memory_path(world.registry, "made").read_text())["treatments"] == []
     memory_path(world.registry, "made").write_text("{")
-    assert load_memory(world.registry, "made") == Memory()
+    assert load_memory(world.registry, "made") == TreatmentMemory()
 
 
 @pytest.mark.parametrize(

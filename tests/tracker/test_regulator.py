@@ -11,7 +11,14 @@ from ouzel.tracker.health.detectors import Symptom
 from ouzel.tracker.health.diagnosers import DIAGNOSERS, Verdict
 from ouzel.tracker.health.regulator import DAY_S, REFUSALS, Patience, Regulator
 from ouzel.tracker.health.resolvers import LEFT_TO_PEOPLE, RESOLVERS, Bounds, Shortage, Sighting
-from ouzel.tracker.health.treatments import KEPT, Memory, Outcome, Treatment, read_memory, write_memory
+from ouzel.tracker.health.treatments import (
+    KEPT,
+    Treatment,
+    TreatmentMemory,
+    TreatmentOutcome,
+    read_memory,
+    write_memory,
+)
 
 PATIENCE = Patience(lasts_s=60.0, settle_s=300.0)
 ALL = Bounds(HealthPolicy.ALL, 1, 8)
@@ -44,7 +51,7 @@ def begun(now_s: float, first: Sighting, bounds: Bounds = ALL) -> tuple[Regulato
     return regulator, treatment
 
 
-def judged(regulator: Regulator, now: Sighting, at_s: float) -> tuple[Outcome, Treatment | None]:
+def judged(regulator: Regulator, now: Sighting, at_s: float) -> tuple[TreatmentOutcome, Treatment | None]:
     """What became of the latest treatment, and what is done about that."""
     number = regulator.memory.count
     following = regulator.look(now, at_s)
@@ -118,13 +125,13 @@ def test_sources_are_not_rescaled_and_bounds_are_kept() -> None:
 def test_nothing_is_judged_and_nothing_else_is_done_before_it_has_settled() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     assert regulator.look(seen(SHORT, SLOW, tasks=4), 1_299.0) is None
-    assert judged(regulator, seen(tasks=4), 1_300.0) == (Outcome.HELPED, None)
+    assert judged(regulator, seen(tasks=4), 1_300.0) == (TreatmentOutcome.HELPED, None)
 
 
 def test_more_tasks_that_helped_some_are_doubled_at_once() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     more = verdict("under-provisioned", tasks=8)
-    assert judged(regulator, seen(more, tasks=4, read_s=1_900.0), 1_300.0) == (Outcome.HELPED_SOME, None)
+    assert judged(regulator, seen(more, tasks=4, read_s=1_900.0), 1_300.0) == (TreatmentOutcome.HELPED_SOME, None)
     again = regulator.look(seen(more, tasks=4, read_s=1_900.0), 1_310.0)
     assert again is not None
     assert (again.had, again.tasks) == (4, 8)
@@ -133,7 +140,7 @@ def test_more_tasks_that_helped_some_are_doubled_at_once() -> None:
 def test_more_tasks_that_did_not_help_are_not_tried_again_for_a_day() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     still = seen(verdict("under-provisioned", tasks=8), tasks=4)
-    assert judged(regulator, still, 1_300.0) == (Outcome.DID_NOT_HELP, None)
+    assert judged(regulator, still, 1_300.0) == (TreatmentOutcome.DID_NOT_HELP, None)
     assert [regulator.look(still, time_s) for time_s in (1_400.0, 20_000.0, 1_299.0 + DAY_S)] == [None] * 3
     assert "did not help" in regulator.held["under-provisioned: count"]
     assert regulator.look(still, 1_301.0 + DAY_S) is not None
@@ -143,11 +150,11 @@ def test_what_made_it_worse_is_undone_and_not_tried_again() -> None:
     regulator, treatment = begun(1_000.0, seen(SHORT))
     still = seen(verdict("under-provisioned", tasks=8), tasks=4, read_s=500.0)
     outcome, undoing = judged(regulator, still, 1_300.0)
-    assert outcome is Outcome.MADE_WORSE
+    assert outcome is TreatmentOutcome.MADE_WORSE
     assert undoing is not None
     assert (undoing.had, undoing.tasks, undoing.undoes) == (4, 2, treatment.number)
     regulator.on_carried_out(1_310.0)
-    assert judged(regulator, seen(SHORT), 1_610.0) == (Outcome.DONE, None)
+    assert judged(regulator, seen(SHORT), 1_610.0) == (TreatmentOutcome.DONE, None)
     assert [regulator.look(seen(SHORT), time_s) for time_s in (1_700.0, 30_000.0)] == [None, None]
 
 
@@ -155,7 +162,7 @@ def test_fewer_tasks_that_were_too_few_are_undone_and_remembered() -> None:
     regulator, _ = begun(1_000.0, seen(SPARE))
     short = seen(verdict("under-provisioned", tasks=2), tasks=1, read_s=900.0)
     outcome, undoing = judged(regulator, short, 1_300.0)
-    assert outcome is Outcome.MADE_WORSE
+    assert outcome is TreatmentOutcome.MADE_WORSE
     assert undoing is not None
     assert undoing.tasks == 2
     regulator.on_carried_out(1_310.0)
@@ -169,7 +176,7 @@ def test_fewer_tasks_that_were_too_few_are_undone_and_remembered() -> None:
 def test_a_load_that_grew_meanwhile_is_not_blamed_on_fewer_tasks() -> None:
     regulator, _ = begun(1_000.0, seen(SPARE))
     grown = seen(verdict("under-provisioned", tasks=2), tasks=1, read_s=3_000.0)
-    assert judged(regulator, grown, 1_300.0) == (Outcome.OVERTAKEN, None)
+    assert judged(regulator, grown, 1_300.0) == (TreatmentOutcome.OVERTAKEN, None)
     again = regulator.look(grown, 1_360.0)
     assert again is not None
     assert again.tasks == 2
@@ -177,7 +184,7 @@ def test_a_load_that_grew_meanwhile_is_not_blamed_on_fewer_tasks() -> None:
 
 def test_a_restart_that_did_not_help_gives_way_to_more_tasks() -> None:
     regulator, _ = begun(1_000.0, seen(SLOW))
-    assert judged(regulator, seen(SLOW), 1_300.0) == (Outcome.DID_NOT_HELP, None)
+    assert judged(regulator, seen(SLOW), 1_300.0) == (TreatmentOutcome.DID_NOT_HELP, None)
     following = regulator.look(seen(SLOW), 1_310.0)
     assert following is not None
     assert (following.resolver, following.tasks) == ("scale-up", 4)
@@ -187,7 +194,7 @@ def test_a_restart_that_helped_is_done_again_after_longer_and_longer() -> None:
     regulator, _ = begun(1_000.0, seen(SLOW))
     waits, at_s = [], 1_000.0
     for _ in range(3):
-        assert judged(regulator, seen(), at_s + 300.0)[0] is Outcome.HELPED
+        assert judged(regulator, seen(), at_s + 300.0)[0] is TreatmentOutcome.HELPED
         begin_s, at_s = at_s + 300.0, at_s + 300.0
         while (again := regulator.look(seen(SLOW), at_s)) is None:
             at_s += 60.0
@@ -220,18 +227,18 @@ def test_an_undoing_that_is_refused_is_tried_again() -> None:
     assert again is not None
     assert (again.undoes, again.tasks) == (1, 2)
     regulator.on_carried_out(1_401.0)
-    assert judged(regulator, seen(SHORT), 1_801.0)[0] is Outcome.DONE
+    assert judged(regulator, seen(SHORT), 1_801.0)[0] is TreatmentOutcome.DONE
 
 
 def test_what_somebody_else_has_changed_is_not_judged_and_what_was_learned_is_forgotten() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     assert regulator.memory.shortages
-    assert judged(regulator, seen(SHORT, tasks=3), 1_300.0) == (Outcome.CHANGED_BY_OTHERS, None)
+    assert judged(regulator, seen(SHORT, tasks=3), 1_300.0) == (TreatmentOutcome.CHANGED_BY_OTHERS, None)
     assert not regulator.memory.shortages
 
 
 def test_what_has_nothing_to_do_with_load_is_not_blamed_on_a_rescale() -> None:
-    for kind, outcome in (("growing-state", Outcome.HELPED), ("growing-lag", Outcome.MADE_WORSE)):
+    for kind, outcome in (("growing-state", TreatmentOutcome.HELPED), ("growing-lag", TreatmentOutcome.MADE_WORSE)):
         for first, tasks in ((SHORT, 4), (SPARE, 1)):
             regulator, _ = begun(1_000.0, seen(first))
             assert judged(regulator, seen(verdict(kind, ""), tasks=tasks, read_s=700.0), 1_300.0)[0] is outcome
@@ -240,12 +247,12 @@ def test_what_has_nothing_to_do_with_load_is_not_blamed_on_a_rescale() -> None:
 def test_a_policy_that_was_turned_off_meanwhile_undoes_nothing() -> None:
     regulator, _ = begun(1_000.0, seen(SHORT))
     regulator.bounds = replace(ALL, policy=HealthPolicy.OFF)
-    assert judged(regulator, seen(SHORT, tasks=4, read_s=1.0), 1_300.0) == (Outcome.MADE_WORSE, None)
+    assert judged(regulator, seen(SHORT, tasks=4, read_s=1.0), 1_300.0) == (TreatmentOutcome.MADE_WORSE, None)
 
 
-@pytest.mark.parametrize(("tasks", "outcome"), [(4, Outcome.HELPED), (2, Outcome.CHANGED_BY_OTHERS)])
+@pytest.mark.parametrize(("tasks", "outcome"), [(4, TreatmentOutcome.HELPED), (2, TreatmentOutcome.CHANGED_BY_OTHERS)])
 def test_after_a_death_in_the_middle_the_number_of_tasks_tells_whether_it_was_done(
-    tasks: int, outcome: Outcome
+    tasks: int, outcome: TreatmentOutcome
 ) -> None:
     first = Regulator(ALL, PATIENCE)
     first.look(seen(SHORT), 0.0)
@@ -276,7 +283,7 @@ def test_all_that_is_remembered_is_read_as_it_was_written() -> None:
 
 
 def test_only_the_latest_are_remembered() -> None:
-    memory, one = Memory(), begun(1_000.0, seen(SHORT))[1]
+    memory, one = TreatmentMemory(), begun(1_000.0, seen(SHORT))[1]
     for number in range(1, KEPT + 11):
         memory.add(replace(one, number=number))
     assert (len(memory.treatments), memory.treatments[0].number, memory.count) == (KEPT, 11, KEPT + 10)

@@ -25,7 +25,7 @@ from ouzel.tracker.topologies.epochs import list_epochs
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
-RunCommand = Callable[[str, str, Sequence[str]], Carried]
+CarryOutCommand = Callable[[str, str, Sequence[str]], Carried]
 """Runs a command on a topology, and waits for its end: topology, title, arguments after `ouzel`."""
 
 See = Callable[[TopologySnapshot, float], Sighting | None]
@@ -65,7 +65,7 @@ class HealthManager:
     """
 
     watcher: TopologyWatcher
-    run: RunCommand
+    run: CarryOutCommand
     see: See | None = None
     patience: Patience = Patience()
     _regulators: dict[str, Regulator] = field(default_factory=dict)

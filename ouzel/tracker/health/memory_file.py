@@ -8,7 +8,7 @@ from pathlib import Path
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.state.local import LocalState
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.tracker.health.treatments import Memory, read_memory, write_memory
+from ouzel.tracker.health.treatments import TreatmentMemory, read_memory, write_memory
 
 FILE = "health.json"
 HELD = "/health"
@@ -20,15 +20,15 @@ def memory_path(registry: Registry, name: str) -> Path:
     return registry.folder(name).path / FILE
 
 
-def load_memory(registry: Registry, name: str) -> Memory:
+def load_memory(registry: Registry, name: str) -> TreatmentMemory:
     """What was done; nothing if the file is not there, or cannot be read."""
     try:
         return read_memory(memory_path(registry, name).read_text())
     except (OSError, ValueError):
-        return Memory()
+        return TreatmentMemory()
 
 
-def store_memory(registry: Registry, name: str, memory: Memory) -> None:
+def store_memory(registry: Registry, name: str, memory: TreatmentMemory) -> None:
     """Keep what was done.
 
     Raises:

@@ -22,7 +22,7 @@ from ouzel.tracker.health.resolvers import (
     Sighting,
     evidence_text,
 )
-from ouzel.tracker.health.treatments import Memory, Outcome, Rest, Treatment
+from ouzel.tracker.health.treatments import Rest, Treatment, TreatmentMemory, TreatmentOutcome
 
 DAY_S = 86_400.0
 WAIT_MAX_S = 4 * 3_600.0
@@ -58,7 +58,7 @@ class Regulator:
 
     bounds: Bounds
     patience: Patience = Patience()
-    memory: Memory = field(default_factory=Memory)
+    memory: TreatmentMemory = field(default_factory=TreatmentMemory)
     held: dict[str, str] = field(default_factory=dict)
     _since: dict[str, float] = field(default_factory=dict)
 
@@ -81,9 +81,9 @@ class Regulator:
         if last is None:
             return
         if not refusal:
-            self.memory.change(ended_s=now_s, outcome=Outcome.WATCHED)
+            self.memory.change(ended_s=now_s, outcome=TreatmentOutcome.WATCHED)
             return
-        self.memory.change(ended_s=now_s, outcome=Outcome.REFUSED, said=refusal)
+        self.memory.change(ended_s=now_s, outcome=TreatmentOutcome.REFUSED, said=refusal)
         if last.undoes:
             return  # its resolver rests already, for it made it worse
         key = (last.resolver, last.place)
@@ -95,7 +95,7 @@ class Regulator:
     def resume(self, now_s: float) -> None:
         """Go on after a death. Whether the command that was at work was carried out shows in how many tasks there are."""
         if (last := self.memory.open) is not None and last.ended_s is None:
-            self.memory.change(ended_s=now_s, outcome=Outcome.WATCHED)
+            self.memory.change(ended_s=now_s, outcome=TreatmentOutcome.WATCHED)
 
     def _propose(self, seen: Sighting, now_s: float) -> Treatment | None:
         self.held = {}
@@ -160,16 +160,16 @@ class Regulator:
     def _judge(self, last: Treatment, seen: Sighting, now_s: float) -> Treatment | None:
         has = seen.tasks.get(last.component)
         if last.tasks and has == last.had:  # its command was cut off, or somebody has taken it back
-            self.memory.change(outcome=Outcome.CHANGED_BY_OTHERS, said=f"{last.component} has {has} tasks")
+            self.memory.change(outcome=TreatmentOutcome.CHANGED_BY_OTHERS, said=f"{last.component} has {has} tasks")
             return None
         if last.tasks and has != last.tasks:
             self.memory.forget(last.component)
-            self.memory.change(outcome=Outcome.CHANGED_BY_OTHERS)
+            self.memory.change(outcome=TreatmentOutcome.CHANGED_BY_OTHERS)
             return None
-        outcome = Outcome.DONE if last.undoes else _judge(last, seen)
+        outcome = TreatmentOutcome.DONE if last.undoes else _judge(last, seen)
         self.memory.change(outcome=outcome)
         self._rest(last, outcome, now_s)
-        if outcome is not Outcome.MADE_WORSE:
+        if outcome is not TreatmentOutcome.MADE_WORSE:
             return None
         if last.resolver == "scale-down":
             self._note_shortage(last.component, last.tasks, seen, now_s)
@@ -178,12 +178,14 @@ class Regulator:
     def _undo_again(self, now_s: float) -> Treatment | None:
         """What is to be undone and was refused, as long as there is hope."""
         last = self.memory.treatments[-1] if self.memory.treatments else None
-        if last is None or not last.undoes or last.outcome is not Outcome.REFUSED or last.ended_s is None:
+        if last is None or not last.undoes or last.outcome is not TreatmentOutcome.REFUSED or last.ended_s is None:
             return None
         tries = sum(one.undoes == last.undoes for one in self.memory.treatments)
         if tries >= REFUSALS or now_s - last.ended_s < REFUSED_S:
             return None
-        again = replace(last, number=last.number + 1, began_s=now_s, ended_s=None, outcome=Outcome.AT_WORK, said="")
+        again = replace(
+            last, number=last.number + 1, began_s=now_s, ended_s=None, outcome=TreatmentOutcome.AT_WORK, said=""
+        )
         self.memory.add(again)
         return again
 
@@ -203,13 +205,13 @@ class Regulator:
         self.memory.add(treatment)
         return treatment
 
-    def _rest(self, last: Treatment, outcome: Outcome, now_s: float) -> None:
+    def _rest(self, last: Treatment, outcome: TreatmentOutcome, now_s: float) -> None:
         """How long the resolver leaves that place alone now."""
         key = (last.resolver, last.place)
-        if outcome in (Outcome.DONE, Outcome.HELPED_SOME):
+        if outcome in (TreatmentOutcome.DONE, TreatmentOutcome.HELPED_SOME):
             return
         count = self._count(key, now_s) + 1
-        if outcome in (Outcome.MADE_WORSE, Outcome.DID_NOT_HELP):
+        if outcome in (TreatmentOutcome.MADE_WORSE, TreatmentOutcome.DID_NOT_HELP):
             self.memory.rests[key] = Rest(count, now_s + DAY_S, f"the last one {outcome.value}")
             return
         wait_s = min(RESOLVER_KINDS[last.resolver].wait_s * 2 ** (count - 1), WAIT_MAX_S)
@@ -229,16 +231,16 @@ class Regulator:
             self.memory.shortages[component] = Shortage(tasks, rows_s, now_s)
 
 
-def _judge(last: Treatment, seen: Sighting) -> Outcome:
+def _judge(last: Treatment, seen: Sighting) -> TreatmentOutcome:
     """What became of something that was done, by how the topology stands now."""
     gain = 1.0 if not last.read_s or seen.read_s is None else seen.read_s / last.read_s
     if last.resolver == "scale-down":
         if not seen.is_strained:
-            return Outcome.HELPED
-        return Outcome.OVERTAKEN if gain >= GAINED else Outcome.MADE_WORSE
+            return TreatmentOutcome.HELPED
+        return TreatmentOutcome.OVERTAKEN if gain >= GAINED else TreatmentOutcome.MADE_WORSE
     is_cured = all(one.title != last.verdict for one in seen.verdicts)
     if last.tasks and seen.is_strained and gain < LOST:
-        return Outcome.MADE_WORSE
+        return TreatmentOutcome.MADE_WORSE
     if is_cured:
-        return Outcome.HELPED
-    return Outcome.HELPED_SOME if last.tasks and gain >= GAINED else Outcome.DID_NOT_HELP
+        return TreatmentOutcome.HELPED
+    return TreatmentOutcome.HELPED_SOME if last.tasks and gain >= GAINED else TreatmentOutcome.DID_NOT_HELP

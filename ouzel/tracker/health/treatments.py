@@ -14,7 +14,7 @@ KEPT = 100
 """So many treatments are remembered; the oldest go."""
 
 
-class Outcome(Enum):
+class TreatmentOutcome(Enum):
     """What became of a treatment."""
 
     AT_WORK = "at work"
@@ -31,7 +31,7 @@ class Outcome(Enum):
     @property
     def is_open(self) -> bool:
         """Whether it is not yet known how it ended."""
-        return self in (Outcome.AT_WORK, Outcome.WATCHED)
+        return self in (TreatmentOutcome.AT_WORK, TreatmentOutcome.WATCHED)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Treatment:
     read_s: float | None = None
     undoes: int = 0
     ended_s: float | None = None
-    outcome: Outcome = Outcome.AT_WORK
+    outcome: TreatmentOutcome = TreatmentOutcome.AT_WORK
     said: str = ""
 
     @property
@@ -99,7 +99,7 @@ class Rest:
 
 
 @dataclass
-class Memory:
+class TreatmentMemory:
     """All that must be remembered over the death of a health manager.
 
     Attributes:
@@ -136,7 +136,7 @@ class Memory:
         self.rests = {key: rest for key, rest in self.rests.items() if key[1].partition("[")[0] != component}
 
 
-def write_memory(memory: Memory) -> str:
+def write_memory(memory: TreatmentMemory) -> str:
     """As JSON."""
     return json.dumps(
         {
@@ -148,7 +148,7 @@ def write_memory(memory: Memory) -> str:
     )
 
 
-def read_memory(text: str) -> Memory:
+def read_memory(text: str) -> TreatmentMemory:
     """What `write_memory` wrote.
 
     Raises:
@@ -156,8 +156,8 @@ def read_memory(text: str) -> Memory:
     """
     try:
         kept: Mapping[str, Any] = json.loads(text)
-        return Memory(
-            [Treatment(**{**one, "outcome": Outcome(one["outcome"])}) for one in kept["treatments"]],
+        return TreatmentMemory(
+            [Treatment(**{**one, "outcome": TreatmentOutcome(one["outcome"])}) for one in kept["treatments"]],
             {(resolver, place): Rest(**rest) for resolver, place, rest in kept["rests"]},
             {name: Shortage(**one) for name, one in kept["shortages"].items()},
             kept["count"],
