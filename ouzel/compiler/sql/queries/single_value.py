@@ -27,7 +27,7 @@ from ouzel.errors import NotSupported, QueryError
 _ALL, _VALUE = "$all", "$column"
 
 
-def count_rows(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation) -> Relation:
+def count_beside(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relation) -> Relation:
     """The value of a subquery that speaks of no other query, and how many rows it has.
 
     Args:
@@ -45,7 +45,7 @@ def count_rows(queries: Queries, node: exp.Expr, tree: exp.Select, alone: Relati
     named = [exp.alias_(call, f"{_VALUE}{number}", quoted=True) for number, call in enumerate(calls)]
     made = exp.Select(expressions=named)
     made.set("from_", exp.From(this=exp.Subquery(this=tree.copy(), alias=alias)))
-    return settle(queries, node, queries.bind(made))
+    return wait_for_end(queries, node, queries.bind(made))
 
 
 def counted_items(
@@ -74,7 +74,7 @@ def counted_items(
     return [_call("max", item), _count_distinct(item) if distinct else _call("count", exp.Star())]
 
 
-def settle(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
+def wait_for_end(queries: Queries, node: exp.Expr, groups: Relation) -> Relation:
     """The rows of a subquery, counted; where these may be taken back the counts leave once, when the subquery's tables have ended.
 
     Raises:

@@ -41,12 +41,12 @@ from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.queries.single_value import (
-    count_rows,
+    count_beside,
     counted_items,
     groups_by,
     many_rows,
     only_value,
-    settle,
+    wait_for_end,
 )
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -296,7 +296,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         if len(alone.columns) != 1:
             raise _several(queries.source, tree, len(alone.columns))
         one = frozenset() in alone.node.unique_keys
-        right = apart(alone if one else count_rows(queries, node, tree, alone), relation.node.schema.names)
+        right = apart(alone if one else count_beside(queries, node, tree, alone), relation.node.schema.names)
         kind = JoinKind.LEFT if one and not _always_a_row(queries, tree) else JoinKind.INNER
         both = join_relations(relation, right, kind, (), NodeLocation(place(node)[0]))
         given = [right.column(column) for column in right.columns]
@@ -370,7 +370,7 @@ def _by_keys(
     grouped.set("distinct", None)
     grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
     groups = queries.bind(grouped)
-    right = apart(settle(queries, node, groups) if counts else groups, relation.node.schema.names)
+    right = apart(wait_for_end(queries, node, groups) if counts else groups, relation.node.schema.names)
     values: list[Expression] = [right.column(column) for column in right.columns]
     binder = Binder(queries.source, relation)
     parts = [
