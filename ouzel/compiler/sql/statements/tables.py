@@ -57,6 +57,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     statement = without_clocks(source, statement)
     traits = _connector(source, statement, connectors)
     options = _options(source, statement, traits)
+    _check_fields(source, statement)
     name = statement.name.text
     epoch = traits.epoch(dict(options)) if traits.epoch else ""
     scan, declared = _scan(source, statement, traits, options, epoch)
@@ -141,6 +142,17 @@ def _options(source: QueryText, statement: CreateTable, traits: ConnectorTraits)
         start, end = _guilty(statement, error, traits)
         raise error.located(source.text, start, end - start) from None
     return tuple((options | _note_quoted(statement, traits, options)).items())
+
+
+def _check_fields(source: QueryText, statement: CreateTable) -> None:
+    """See that options of single columns (`fields.<column>.<setting>`) are of columns that the connector gives."""
+    names = [column.name.text for column in statement.columns if not column.expression]
+    for option in statement.options:
+        field = option.key.removeprefix("fields.").rpartition(".")[0]
+        if option.key.startswith("fields.") and not any(
+            field == name or field.startswith(f"{name}.") for name in names
+        ):
+            raise source.error(f"the option '{option.key}' is of no column", option.span, near(field, names))
 
 
 def _note_quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
