@@ -79,6 +79,12 @@ def test_a_changed_description_is_refused_before_it_is_unpickled(job: RunDescrip
             load(job.home)
 
 
+def test_a_description_of_another_version_of_ouzel_says_so(job: RunDescription) -> None:
+    job.sign("topology", b"couzel.errors\nGoneSince\n.")
+    with pytest.raises(TopologyError, match=r"written by another version of Ouzel \(.*GoneSince.*submit it again"):
+        load_description(job.home)
+
+
 def test_a_file_of_the_job_is_not_taken_for_the_other(job: RunDescription) -> None:
     (job.home / "program").replace(job.home / "topology")
     with pytest.raises(TopologyError, match="its signature is wrong"):

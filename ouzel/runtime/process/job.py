@@ -320,9 +320,25 @@ def load_description(home: Path) -> RunDescription:
     """Read the description of the job in `home`; its topology is an outline.
 
     Raises:
-        TopologyError: it is missing, or its signature is wrong, or others could have written the key.
+        TopologyError: as in `read_object`.
     """
-    return cast(RunDescription, pickle.loads(read_signed(home, _DESCRIPTION)))
+    return cast(RunDescription, read_object(home, _DESCRIPTION))
+
+
+def read_object(home: Path, name: str) -> object:
+    """What a signed file of the job directory holds, of classes of Ouzel's own.
+
+    Raises:
+        TopologyError: as in `read_signed`; or a version of Ouzel has written it whose classes this one does not have.
+    """
+    text = read_signed(home, name)
+    try:
+        return pickle.loads(text)
+    except (AttributeError, ImportError, TypeError) as error:
+        raise TopologyError(
+            f"{home / name} was written by another version of Ouzel ({error}); stop the topology with that version, "
+            "with a savepoint if it is to keep its state, and submit it again with this one"
+        ) from error
 
 
 def load_program(home: Path, revision: int = 0, keys: Path | None = None) -> Topology:

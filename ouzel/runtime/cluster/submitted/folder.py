@@ -26,7 +26,7 @@ from ouzel.runtime.process.job import (
     check_room,
     create_key,
     load_description,
-    read_signed,
+    read_object,
     revision_name,
 )
 from ouzel.runtime.process.process_table import ProcessTable
@@ -97,7 +97,7 @@ class TopologyFolder:
         Raises:
             TopologyError: it is gone, or not what was submitted.
         """
-        return cast(About, pickle.loads(read_signed(self.submitted, revision_name(_ABOUT, self._revision))))
+        return cast(About, read_object(self.submitted, revision_name(_ABOUT, self._revision)))
 
     def tables(self) -> list[dict[str, Any]]:
         """The tables whose connectors are imported before processes are forked."""
