@@ -164,6 +164,11 @@ def type_of(hint: Hint) -> DataType:
             f"a record's type is a class, and {hint!r:.60} is none",
             instead="write a dataclass or a named tuple with these fields, or tuple[int, str]",
         )
+    if isinstance(hint, str):
+        raise QueryError(
+            f"a record's type is a class, and the text {hint!r:.60} is none",
+            instead="write the class without quotes: str, tuple[str, int], or a dataclass",
+        )
     if hint in PLAIN:
         return PLAIN[hint]
     if origin is list and len(parts) == 1:

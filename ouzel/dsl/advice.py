@@ -6,13 +6,15 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from ouzel.compiler.records import MIXED
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
+
+U = TypeVar("U")
 
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
 
@@ -30,6 +32,8 @@ ELSEWHERE = {
     "filter_map": "call option_map(function)", "apply": "call map(function)", "sink": "call write(Sink.file(…))",
     "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))", "to_pandas": "call tables(form='pandas')",
     "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
+    "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
+    "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
     "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()", "execute": "call table()",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
@@ -63,6 +67,45 @@ def advise_of_type(why: str) -> str:
     if why.startswith(MIXED):
         return "make all of one type, as by str(record)"
     return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
+
+
+def advise_of_verb(verb: str, fields: Iterable[str]) -> str:
+    """What is wrong with an attribute that a stream has not, whose records have these fields."""
+    other = re.sub("(?<=[a-z])(?=[A-Z])", "_", verb).lower()
+    if other in ELSEWHERE:
+        return f"a stream has no {verb}(); {ELSEWHERE[other]}"
+    if verb in fields:
+        return (
+            f"a stream has no {verb}, but its records have; "
+            f"write a function of a record, lambda record: record.{verb}, or col({verb!r})"
+        )
+    return f"a stream has no {verb}; see docs/dsl.md for what it has"
+
+
+def mapping_of(given: Mapping[Any, U] | None) -> Mapping[Any, U]:
+    """What is given to `collect`.
+
+    Raises:
+        QueryError: it is no mapping; says what to write.
+    """
+    if isinstance(given, Mapping):
+        return given
+    if given is None:
+        raise QueryError("collect looks records up in a mapping, and none is given", instead=WHOLE)
+    raise QueryError(
+        "collect looks records up in a mapping, and this is none", instead="call option_map(function) for a function"
+    )
+
+
+def check_column(verb: str, given: object) -> None:
+    """See that something is the name of a column.
+
+    Raises:
+        QueryError: it is not.
+    """
+    if not isinstance(given, str):
+        shown = "a function" if callable(given) else f"{given!s:.60}"
+        raise QueryError(f"{verb} takes the name of a column, not {shown}", instead=f"write {verb}('ts', delay)")
 
 
 def check_monoid(verb: str, given: object) -> None:

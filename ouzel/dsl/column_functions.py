@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, made_of, writer
 from ouzel.compiler.types import to_polars
 from ouzel.dsl.windows import value_at
+from ouzel.errors import QueryError
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ def column_function(returns: Hint) -> Callable[[Callable[..., Any]], Any]:
     Args:
         returns: the type of the records that it makes, as `tuple[str, int]`; of a filter bool.
     """
+    if inspect.isroutine(returns):
+        raise QueryError(
+            f"column_function takes the type of the records that come of {returns.__name__}, not the function itself",
+            instead=f"write @column_function(str) above def {returns.__name__}",
+        )
     return lambda function: ColumnFunction(function, returns)
 
 

@@ -6,15 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.expressions import Cast, Column, Expression, Literal
+from ouzel.compiler.functions import lookup
 from ouzel.compiler.functions.operands import decimal_of_digits
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.records import PLAIN, Hint, type_of
 from ouzel.compiler.sql.queries.scope import near
 from ouzel.compiler.types import INT, NULL, TIMESTAMP_LTZ, DataType, Schema
 from ouzel.errors import QueryError, TypeMismatch
+
+ELSEWHERE = {
+    "alias": "write select(name=expression)", "isin": "write (a == 1) | (a == 2)", "is_in": "write (a == 1) | (a == 2)",
+    "between": "write (a >= low) & (a <= high)", "isNull": "call is_null()", "isNotNull": "write ~a.is_null()",
+    "astype": "call cast(type)", "sum": "map to pairs, and call sum_by_key(monoid.Sum())",
+    "count": "map to pairs, and call sum_by_key(monoid.Count())",
+}  # fmt: skip
+"""What other libraries' expressions have, and what to write here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +100,18 @@ class Expr:
         )
 
     __hash__ = object.__hash__
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("_") or name in ("bind", "shown"):
+                raise AttributeError(name)
+            told = (
+                f"write fn.{name}({self.shown}, ...)"
+                if lookup(name)
+                else "see docs/functions.md, and write fn.name(...)"
+            )
+            raise AttributeError(f"an expression has no {name}; {ELSEWHERE.get(name) or told}")
 
     def is_null(self) -> Expr:
         """Whether there is no value."""

@@ -98,6 +98,8 @@ def _of_wrong_values(
             f"{called} gives None for the first records",
             instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
         )
+    if values and (wrong := _of_unfinished(called, kind, values[0])):
+        return wrong
     why = why_no_hint(values)
     if why.startswith(MIXED) and isinstance(values[0], list | dict):
         return QueryError(
@@ -107,6 +109,24 @@ def _of_wrong_values(
             else "make a dataclass or a named tuple of it: Order(**fields)",
         )
     return None
+
+
+def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | None:
+    """The error for a function that gives what has yet to be called or looped over; None if it gives something else."""
+    if inspect.isroutine(value):
+        name = getattr(value, "__name__", "f")
+        return QueryError(f"{called} gives the function {name} itself", instead=f"call it: write {name}()")
+    if isinstance(value, Iterator) and kind is StepKind.MAP:
+        verb = called.split()[0]
+        return QueryError(
+            f"{called} gives {_with_article(type(value).__name__)}, which is looped over for its values",
+            instead=f"write flat_{verb}(…) for each of them as a record, or return a list",
+        )
+    return None
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:

@@ -68,6 +68,7 @@ def combining_hints(options: Mapping[str, StepOptions], program: Program, names:
     Raises:
         QueryError: a step has no such name, or is no sum that can be added up in parts.
     """
+    _check_options(options)
     known = Counter(names)
     for name in options.keys() - known:
         near = difflib.get_close_matches(name, known, 1)
@@ -87,6 +88,19 @@ def combining_hints(options: Mapping[str, StepOptions], program: Program, names:
         if name not in sums:
             raise QueryError(f"'{name}' is no sum that can be combined before it is sent", instead="leave combine out")
     return Hints(combining=wanted)
+
+
+def _check_options(options: object) -> None:
+    if not isinstance(options, Mapping):
+        raise QueryError(
+            "options are a mapping of names of steps to StepOptions",
+            instead="write {'total': StepOptions(parallelism=2)}",
+        )
+    for name, told in options.items():
+        if not isinstance(told, StepOptions):
+            values = told if isinstance(told, Mapping) else {"parallelism": 2}
+            advice = f"write StepOptions({', '.join(f'{key}={value!r}' for key, value in values.items())})"
+            raise QueryError(f"the options of '{name}' are StepOptions, and {told!r:.60} is none", instead=advice)
 
 
 def _combines(node: object) -> bool:

@@ -12,13 +12,15 @@ from ouzel.compiler.types import TimestampType
 from ouzel.compiler.user_code import check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
-    ELSEWHERE,
     WHOLE,
+    advise_of_verb,
     check_arity,
+    check_column,
     check_expressions,
     check_monoid,
     check_span,
     check_table,
+    mapping_of,
 )
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
@@ -75,8 +77,9 @@ class Stream(Runnable[T_co]):
         """What the function gives for each record, unless that is None."""
         return self._step("option_map", StepKind.OPTION_MAP, StepPart.RECORD, function, returns)
 
-    def collect(self, mapping: Mapping[Any, U]) -> Stream[U]:
-        """What the mapping has for each record, of those for which it has something."""
+    def collect(self, mapping: Mapping[Any, U] | None = None) -> Stream[U]:
+        """What the mapping, which has to be given, has for each record, of those for which it has something."""
+        mapping = mapping_of(mapping)
         hint = sampling.hint_of_mapping(mapping)
         return self._step("collect", StepKind.OPTION_MAP, StepPart.RECORD, sampling.Lookup(dict(mapping)), hint)
 
@@ -155,6 +158,7 @@ class Stream(Runnable[T_co]):
         What becomes of a record happened when the record did. SQL in a program calls the time `event_time`.
         """
         check_span("the delay", delay)
+        check_column("event_time", column)
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
             times = [name for name, kind in found.items() if isinstance(kind, TimestampType)]
@@ -353,9 +357,8 @@ class Stream(Runnable[T_co]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, verb: str) -> object:
-            if verb in ELSEWHERE:
-                raise AttributeError(f"a stream has no {verb}(); {ELSEWHERE[verb]}")
-            raise AttributeError(f"a stream has no {verb}; see docs/dsl.md for what it has")
+            fields = () if verb.startswith("_") or verb == "producer" else self.record.schema.names
+            raise AttributeError(advise_of_verb(verb, fields))
 
         def __iter__(self) -> object:
             raise TypeError(f"a stream is a plan, and holds no records to iterate over; {WHOLE}")

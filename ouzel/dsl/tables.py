@@ -223,6 +223,11 @@ class Source(metaclass=_Readable):
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
             why = why_no_hint(given)
+            if why and isinstance(given[0], dict):
+                raise QueryError(
+                    f"a dict is a MAP, whose values are of one type, and {why}",
+                    instead="make a dataclass or a named tuple of each: Order(**fields)",
+                )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
         return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
 

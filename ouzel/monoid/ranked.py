@@ -24,6 +24,12 @@ B = TypeVar("B")
 Pair = tuple[Any, Any]
 
 
+def _check_fraction(called: str, given: float) -> None:
+    if not 0 <= given <= 1:
+        advice = f"write {given / 100:g}" if 1 < given <= 100 else "write 0.5 for the median"
+        raise QueryError(f"{called} takes fractions from 0 to 1, and {given} is none", instead=advice)
+
+
 @dataclass(frozen=True)
 class _ByKey(OfRegistry["tuple[B, A] | None", "tuple[B, A] | None", "A"], Generic[B, A]):
     """Base: of pairs (by, value) the value of the least or largest; None is before all, and among equals the value decides."""
@@ -165,6 +171,9 @@ class Quantile(OfRegistry["float | None", "Counter[float]", "float | None"]):
     sql = "approx_percentile"
     commutative = True
 
+    def __post_init__(self) -> None:
+        _check_fraction("Quantile", self.fraction)
+
     @property
     def zero(self) -> Counter[float]:
         return Counter()
@@ -211,6 +220,10 @@ class Quantiles(InPython["float | None", "Counter[float]", "list[float] | None"]
     fractions: tuple[float, ...]
     error: float = 0.01
     name = "quantiles"
+
+    def __post_init__(self) -> None:
+        for fraction in self.fractions:
+            _check_fraction("Quantiles", fraction)
 
     @property
     def zero(self) -> Counter[float]:

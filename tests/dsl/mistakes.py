@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ouzel import Sink, Source, Stream, col, monoid
+from ouzel import Sink, Source, StepOptions, Stream, col, column_function, monoid
 
 HOUR = timedelta(hours=1)
 
@@ -252,6 +252,78 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     "a name for an expression": (
         lambda: orders().select(much="amount"),
         "select makes columns by expressions, and much='amount' is none; write select(much=col('amount')) for a column, or lit('amount') for the text",
+    ),
+    "a method that is not called": (
+        lambda: _numbers("a").map(lambda line: line.upper),
+        "map lambda line: line.upper gives the function upper itself; call it: write upper()",
+    ),
+    "a generator in map": (
+        lambda: _numbers("a b").map(lambda line: (word for word in line.split())),
+        "map lambda line: (word for word in line.split()) gives a generator, which is looped over for its values; write flat_map(…) for each of them as a record, or return a list",
+    ),
+    "collecting records as Spark does": (
+        lambda: pairs().collect(),
+        "collect looks records up in a mapping, and none is given; call table() for all its records, or show(n) for the first",
+    ),
+    "collecting by a function": (
+        lambda: pairs().collect(lambda pair: pair),  # type: ignore[arg-type]
+        "collect looks records up in a mapping, and this is none; call option_map(function) for a function",
+    ),
+    "a method of a column": (
+        lambda: orders().select(who=col("customer").abs()),
+        "an expression has no abs; write fn.abs(customer, ...)",
+    ),
+    "an alias of a column": (
+        lambda: orders().select(who=col("customer").alias("who")),
+        "an expression has no alias; write select(name=expression)",
+    ),
+    "a method of no function": (
+        lambda: orders().select(who=col("customer").frobnicate()),
+        "an expression has no frobnicate; see docs/functions.md, and write fn.name(...)",
+    ),
+    "event time by a function": (
+        lambda: orders().event_time(lambda order: order.ts),  # type: ignore[arg-type]
+        "event_time takes the name of a column, not a function; write event_time('ts', delay)",
+    ),
+    "records that are dictionaries": (
+        lambda: _numbers({"a": 1, "b": "x"}),
+        "a dict is a MAP, whose values are of one type, and no column holds both int and str; make a dataclass or a named tuple of each: Order(**fields)",
+    ),
+    "options as a dictionary": (
+        lambda: pairs().name("total").table("memory", options={"total": {"parallelism": 2}}),  # type: ignore[dict-item]
+        "the options of 'total' are StepOptions, and {'parallelism': 2} is none; write StepOptions(parallelism=2)",
+    ),
+    "options of no name": (
+        lambda: pairs().name("total").table("memory", options=StepOptions(parallelism=2)),  # type: ignore[arg-type]
+        "options are a mapping of names of steps to StepOptions; write {'total': StepOptions(parallelism=2)}",
+    ),
+    "a type in quotes": (
+        lambda: _numbers("a").map(lambda line: line, returns="str"),  # type: ignore[call-overload]
+        "a record's type is a class, and the text 'str' is none; write the class without quotes: str, tuple[str, int], or a dataclass",
+    ),
+    "a decorator without its type": (
+        lambda: column_function(orders),
+        "column_function takes the type of the records that come of orders, not the function itself; write @column_function(str) above def orders",
+    ),
+    "a fraction in percent": (
+        lambda: pairs().sum_by_key(monoid.Quantile(95)),
+        "Quantile takes fractions from 0 to 1, and 95 is none; write 0.95",
+    ),
+    "fractions in percent": (
+        lambda: pairs().sum_by_key(monoid.Quantiles((0.5, -1))),
+        "Quantiles takes fractions from 0 to 1, and -1 is none; write 0.5 for the median",
+    ),
+    "a field of the stream": (
+        lambda: orders().filter(orders().amount > 5),
+        "a stream has no amount, but its records have; write a function of a record, lambda record: record.amount, or col('amount')",
+    ),
+    "a verb in capitals": (
+        lambda: pairs().reduceByKey(max),
+        "a stream has no reduceByKey(); map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)",
+    ),
+    "rows of a stream": (
+        lambda: pairs().rows(),
+        "a stream has no rows(); call table().rows()",
     ),
 }
 """Told by the call that is wrong."""
