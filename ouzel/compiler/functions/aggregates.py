@@ -212,6 +212,11 @@ AGGREGATES: tuple[AggregateFunction, ...] = (
 _BY_NAME = {name: function for function in AGGREGATES for name in (function.name, *function.aliases)}
 
 
+def aggregate_names() -> tuple[str, ...]:
+    """All names of aggregates."""
+    return tuple(_BY_NAME)
+
+
 def find_aggregate(name: str) -> AggregateFunction | None:
     """The registry's aggregate of this name or alias, in any case."""
     return _BY_NAME.get(name.lower())

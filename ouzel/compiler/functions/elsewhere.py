@@ -40,6 +40,7 @@ _NAMES = {
     "IF(condition, a, b)": "iif",
     "CASE value WHEN 1 THEN 'a' ELSE 'b' END": "decode",
     "TRY_CAST(value AS INT), or a / NULLIF(b, 0)": "try try_divide",
+    "MAP['key', value]": "object_construct",
     "ROW(a, b)": "struct named_struct struct_pack",
     "FROM t CROSS JOIN UNNEST(array) AS u (element)": "explode explode_outer posexplode inline flatten_table",
     "CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed": (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ouzel.compiler.coercion import can_cast, cast_to
 from ouzel.compiler.expressions import Call, Case, Expression, Literal
 from ouzel.compiler.functions import by_name, lookup
+from ouzel.compiler.functions.aggregates import aggregate_names
 from ouzel.compiler.functions.elsewhere import unknown_function
 from ouzel.compiler.functions.operands import OPERATORS, are_of_two_types, compares_apart, with_written_digits
 from ouzel.compiler.functions.registry import Function
@@ -33,7 +34,7 @@ def resolve_call(name: str, arguments: Sequence[Expression], own: Function | Non
     """
     function = own or lookup(name)
     if function is None:
-        raise unknown_function(name, tuple(by_name()))
+        raise unknown_function(name, (*by_name(), *aggregate_names()))
     if own is None:
         if (parts := _parts_of(function.name, arguments)) is not None:
             return parts
@@ -134,4 +135,11 @@ _SIGNS = {
 
 def _as_written(name: str, arguments: Sequence[str]) -> str:
     sign = _SIGNS.get(name.lower())
+    match name.lower(), arguments:
+        case "in", (value, *items):
+            return f"{value} IN ({', '.join(items)})"
+        case "between", (value, low, high):
+            return f"{value} BETWEEN {low} AND {high}"
+        case "ilike", (value, pattern):
+            return f"{value} ILIKE {pattern}"
     return f" {sign} ".join(arguments) if sign and len(arguments) > 1 else f"{name.upper()}({', '.join(arguments)})"

@@ -17,6 +17,7 @@ from ouzel.compiler.types import (
     FloatType,
     IntegerType,
     IntervalType,
+    MapType,
     RowType,
     TimestampType,
 )
@@ -100,4 +101,17 @@ def of_function(name: str, arguments: Sequence[str]) -> str:
         return f"write MOD(MOD({a}, {b}) + {b}, {b})"
     if name == "safe_divide" and len(arguments) == 2:
         return f"write {arguments[0]} / NULLIF({arguments[1]}, 0)"
+    return ""
+
+
+def of_field(operand: Expression, field: str) -> str:
+    """Advice for a field of what has no fields; empty if there is none."""
+    shown = operand.written.part if operand.written else str(operand)
+    match operand.type:
+        case MapType():
+            return f"write {shown}['{field}']"
+        case ArrayType():
+            return f"write {shown}[1].{field}" if isinstance(operand.type.element, RowType) else f"write {shown}[1]"
+        case kind if kind == VARCHAR:
+            return f"write JSON_VALUE({shown}, '$.{field}') if it is JSON"
     return ""

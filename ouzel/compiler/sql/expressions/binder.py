@@ -12,7 +12,7 @@ from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, 
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_function, of_operator
+from ouzel.compiler.sql.expressions.advice import of_field, of_function, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
@@ -179,7 +179,9 @@ class Binder:
 
     def _field(self, operand: Expression, name: Name) -> Expression:
         if not isinstance(operand.type, RowType):
-            raise self.source.error(f"{operand} is {operand.type} and has no field {name.text}", name.span)
+            raise self.source.error(
+                f"{operand} is {operand.type} and has no field {name.text}", name.span, of_field(operand, name.text)
+            )
         fields = [field for field, _ in operand.type.fields]
         found = pick(name, fields)
         if len(found) != 1:

@@ -192,6 +192,10 @@ class FirstRows:
         on = distinct.args["on"]
         if isinstance(on, exp.Tuple) and not on.expressions:
             raise self.source.error("DISTINCT ON names no column", place(self.tree), "write DISTINCT ON (column)")
+        if isinstance(on, exp.Tuple) and isinstance(on.expressions[0], exp.Alias):
+            column = on.expressions[0].this
+            advice = f"write DISTINCT ON ({column.sql()})"
+            raise self.source.error("what DISTINCT ON names stands in parentheses", place(column), advice)
         return list(on.expressions) if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
 
     def _list_items(self, order: exp.Expr | None) -> list[exp.Expr]:

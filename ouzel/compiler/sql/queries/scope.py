@@ -137,11 +137,15 @@ def _only(
                 advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
         raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
-    advice = _advise_window(name, relation, tables) or near(name.text, names)
+    advice = _ELSEWHERE.get(name.text.upper()) or _advise_window(name, relation, tables) or near(name.text, names)
     if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
         shown = name.text.replace("'", "''")
         advice = f"a text stands in single quotes: '{shown}'"
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
+
+
+_ELSEWHERE = {"ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns"}
+"""Columns that each table of another database has, and what to write here."""
 
 
 def _advise_window(name: Name, relation: Relation, tables: Iterable[str]) -> str:
@@ -163,6 +167,7 @@ def fresh(base: str, taken: Iterable[str], any_case: bool = False) -> str:
 
 def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryError:
     """The error for a table that nobody created."""
+    known, last = list(known), name.text.rpartition(".")[2]
     advice = near(
         name.text,
         known,
@@ -171,4 +176,6 @@ def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryE
     if source.text[name.span[0]] in '"`' and set(name.text) & {".", "/"} and not advice.startswith("did you mean"):
         shown = name.text.replace("'", "''")
         advice = f"the path of a file stands in single quotes: '{shown}'"
+        if last != name.text and last.lower() in map(str.lower, known):
+            advice = f"tables have no database or catalog: write {last}"
     return source.error(f"there is no table {name.text}", name.span, advice)

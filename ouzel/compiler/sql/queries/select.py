@@ -230,6 +230,9 @@ class QueryBinder:
         if above := [node.args[key].name for key in ("catalog", "db", "table") if node.args.get(key)]:
             path = ".".join((*above, name.text))
             advice = f"write {name.text}, or '{path}' if that is the path of a file"
+            if above[0].lower() in map(str.lower, self.aliases):
+                problem = f"{above[0]} is a table beside this one, and {path} an expression of its rows"
+                raise self.source.error(problem, place(node), f"write CROSS JOIN UNNEST({path}) AS u (element)")
             raise self.source.error("tables have no database or catalog", place(node), advice)
         for known, relation in reversed(self.ctes):
             if is_name_of(name, known):

@@ -13,7 +13,7 @@ from ouzel.compiler.sql.queries.output import output_name
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import BIGINT, ArrayType, DataType, MapType, RowType
+from ouzel.compiler.types import BIGINT, VARCHAR, ArrayType, DataType, MapType, RowType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
@@ -123,7 +123,8 @@ def _fields(source: QueryText, unnest: exp.Unnest, kind: DataType) -> list[tuple
             return [("", element)]
         case MapType(key, value):
             return [("key", key), ("value", value)]
-    raise source.error(f"UNNEST takes an ARRAY or a MAP, this is {kind}", place(unnest.expressions[0]))
+    advice = "write UNNEST(SPLIT(text, ',')) for the parts of a text" if kind == VARCHAR else ""
+    raise source.error(f"UNNEST takes an ARRAY or a MAP, this is {kind}", place(unnest.expressions[0]), advice)
 
 
 def _aliases(source: QueryText, unnest: exp.Unnest, fields: list[tuple[str, DataType]]) -> tuple[str, list[str]]:

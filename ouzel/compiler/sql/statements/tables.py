@@ -21,7 +21,7 @@ from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.sql.syntax.words import is_quoted
-from ouzel.compiler.types import DataType, Field, Schema, TimestampType
+from ouzel.compiler.types import DataType, Field, IntegerType, Schema, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
 
@@ -116,6 +116,7 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
 
 _ELSEWHERE = {
     "filesystem": "file", "posix_fs": "file", "faker": "datagen", "stdout": "print", "console": "print",
+    "jdbc": "postgres", "postgresql": "postgres",
 }  # fmt: skip
 """What others call a connector that we have."""
 
@@ -280,7 +281,9 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
         raise source.error(
             f"{column} is {kind}, and event time is a TIMESTAMP",
             clause.column.span,
-            "compute one: ts AS CAST(... AS TIMESTAMP(3))",
+            f"compute one: ts AS TO_TIMESTAMP_LTZ({column}, 3) of milliseconds, with 0 of seconds"
+            if isinstance(kind, IntegerType)
+            else "compute one: ts AS CAST(... AS TIMESTAMP(3))",
         )
     bound = _ColumnBinder(source, relation).bind(parse_expression(source, clause.expression))
     if bound.type != kind:

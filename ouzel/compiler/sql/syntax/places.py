@@ -89,6 +89,7 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Unnest: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
     exp.Concat: "write 'a' || 'b'",
     exp.Lambda: _EACH_ELEMENT,
+    exp.Limit: "write SLICE(ARRAY_AGG(value ORDER BY time), 1, n), or FIRST_VALUE(value ORDER BY time)",
     exp.Table: "write the joins without parentheses, or as a subquery: (SELECT ... FROM a JOIN b ON ...) AS c",
     exp.BitwiseLeftShift: "write SHIFTLEFT(a, n)",
     exp.BitwiseRightShift: "write SHIFTRIGHT(a, n)",

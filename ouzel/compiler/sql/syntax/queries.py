@@ -105,7 +105,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
-    guesses = (guess(tokens, at) for guess in (_guess_version, _guess_parentheses, _guess_clause))
+    guesses = (guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause))
     advice = next(filter(None, guesses), "see docs/sql.md for what a query may hold")
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
@@ -162,6 +162,16 @@ def _guess_parentheses(tokens: Tokens, at: int) -> str:
         return "write OVER (PARTITION BY key ORDER BY time)"
     if bare_word(tokens, index - 3) == "INTERVAL":
         return "write an interval of several parts as a text: INTERVAL '1 day 2 hours'"
+    return ""
+
+
+def _guess_dialect(tokens: Tokens, at: int) -> str:
+    """Advice for a clause of another dialect."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if bare_word(tokens, index) == "ON" and bare_word(tokens, index + 1) == "CONFLICT":
+        return "leave it out: PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE has rows replace those of their key"
+    if bare_word(tokens, index) == "WITHIN":
+        return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""
 
 
