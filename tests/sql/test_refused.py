@@ -8,6 +8,7 @@ import pytest
 
 from ouzel.compiler.sql import compile_sql
 from ouzel.errors import NotSupported, QueryError
+from ouzel.job import connector_traits
 from tests.sql.connectors import CONNECTORS, TABLES
 
 REFUSED = sorted((Path(__file__).parents[1] / "refused").glob("*.sql"))
@@ -30,3 +31,11 @@ def test_refused(path: Path) -> None:
     assert error.text == text, "the error shows another text than the user's"
     assert text[error.at : error.at + error.length] == underlined
     assert ("not supported" in error.problem) == isinstance(error, NotSupported)
+
+
+@pytest.mark.parametrize("name", ["jdbc", "postgresql"])
+def test_a_connector_that_has_another_name_here(name: str) -> None:
+    text = f"CREATE TABLE s (word STRING) WITH ('connector' = '{name}', 'table' = 's');"
+    with pytest.raises(QueryError, match=f"there is no connector '{name}'") as caught:
+        compile_sql(text, connector_traits())
+    assert caught.value.instead == "write 'postgres'"
