@@ -12,6 +12,7 @@ from typing import Any, TypeVar, Union, get_args, get_type_hints
 from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import MIXED, Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.compiler.user_code import describe_raised
+from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
 
@@ -114,8 +115,9 @@ def _of_wrong_values(
 def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | None:
     """The error for a function that gives what has yet to be called or looped over; None if it gives something else."""
     if inspect.isroutine(value):
-        name = getattr(value, "__name__", "f")
-        return QueryError(f"{called} gives the function {name} itself", instead=f"call it: write {name}()")
+        name = function_name(value)
+        advice = f"call it: write {name}()" if name.isidentifier() else "call it"
+        return QueryError(f"{called} gives the function {name} itself", instead=advice)
     if isinstance(value, Iterator) and kind is StepKind.MAP:
         verb = called.split()[0]
         return QueryError(
