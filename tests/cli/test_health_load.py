@@ -23,9 +23,9 @@ from tests.cli.test_submitted import Place, place
 from tests.servers.waiting import wait_until
 
 __all__ = ["place"]
-pytestmark = [pytest.mark.server, pytest.mark.slow]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(1_500)]
 
-WAITS_S = 0.0015
+WAITS_S = 0.004
 MODULE = f"""
 import time
 import ouzel
@@ -39,14 +39,14 @@ def slowly(word: str | None) -> str | None:
 
 QUERY = """
 SET 'health.policy' = 'rescale'; SET 'health.tasks.max' = '4'; SET 'checkpoint.interval.ms' = '1000';
-SET 'max.pending.rows' = '500'; SET 'high.watermark.bytes' = '4000'; SET 'low.watermark.bytes' = '2000';
+SET 'batch.rows' = '100'; SET 'max.pending.rows' = '500'; SET 'high.watermark.bytes' = '4000'; SET 'low.watermark.bytes' = '2000';
 CREATE TABLE lines (word VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.jsonl', 'format' = 'json', 'follow' = 'true');
 SELECT SLOWLY(word) AS word, n
 FROM (SELECT word, COUNT(*) AS n FROM lines GROUP BY word) AS s EMIT CHANGES;
 """
 
-USUAL_S, STEP = 100, 4
-"""Words a second, and how many times as many come under load: a task manages some 300 at most."""
+USUAL_S, STEP = 75, 4
+"""Words a second, and how many times as many come under load: a task manages 250 at most."""
 
 LIMIT_S = 600.0
 
