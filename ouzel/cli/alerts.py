@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ouzel.cli.choices import Debug
-from ouzel.cli.failure import Exit, report_errors
+from ouzel.cli.failure import report_errors
+from ouzel.cli.rounds import repeat
 
 
 def alerts(
@@ -40,14 +41,12 @@ def alerts(
         try:
             with only_one(registry.home):
                 watch = AlertWatch(rules, registry.home, send_notice)
-                while True:
+
+                def look() -> None:
                     now_s = time.time()
                     for line in watch.look(find_facts(watcher, now_s), now_s):
                         typer.echo(line)
-                    if once:
-                        return
-                    time.sleep(every)
-        except KeyboardInterrupt:
-            raise typer.Exit(Exit.INTERRUPTED) from None
+
+                repeat(look, every, once)
         finally:
             watcher.close()

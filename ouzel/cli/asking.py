@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -11,22 +10,14 @@ from ouzel.cli.choices import Debug, PartName, TopologyName
 from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import report_errors
 from ouzel.printable import printable
-from ouzel.runtime.process.asks import MINUTES_MAX
-
-
-class Level(Enum):
-    """Levels of loggers, and what there was before."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-    DEFAULT = "default"
+from ouzel.runtime.process.asks import MINUTES_MAX, LogLevelName
 
 
 def set_log_level(
     name: TopologyName,
-    level: Annotated[Level, typer.Argument(help="From this level on messages are logged; default ends it at once.")],
+    level: Annotated[
+        LogLevelName, typer.Argument(help="From this level on messages are logged; default ends it at once.")
+    ],
     of: PartName = "",
     minutes: Annotated[int, typer.Option(min=1, max=MINUTES_MAX, metavar="N", help="Then it goes back.")] = 10,
     debug: Debug = False,
@@ -40,7 +31,7 @@ def set_log_level(
         from ouzel.runtime.cluster.submitted.asking import ask_log_level
         from ouzel.runtime.cluster.submitted.registry import Registry
 
-        is_end = level is Level.DEFAULT
+        is_end = level is LogLevelName.DEFAULT
         tasks = ask_log_level(Registry(), name, of, level.value, 0 if is_end else minutes)
         typer.echo(
             f"{_count(tasks)} of '{name}' log as before"

@@ -125,7 +125,7 @@ def run_and_reconcile(job: session.Job, request: Request, form: ResultFormat) ->
         ended = run_query(job, request.engine, form, home, request.pairs)
         if ended is Exit.FAILED or not (home / RECORD).exists():
             return ended
-        found = compare_each(job, home, asked, start_session(job, asked), console())
+        found = compare_each(job, home, asked, start_session(job, asked), speaker())
     return found if found is Exit.DIFFERENT else ended
 
 
@@ -226,12 +226,7 @@ def _run(job: session.Job, request: Request, home: Path) -> None:
     status = record_run(job, request.engine.value, home, request.pairs)
     for line in describe_events(status.events):
         say(line, "yellow")
-    console().print(progress.totals(status, PIPE_WIDTH))
-
-
-def console() -> Console:
-    """Where the command line says what it does: stderr."""
-    return speaker()
+    speaker().print(progress.totals(status, PIPE_WIDTH))
 
 
 def _width(terminal: bool) -> int | None:
@@ -240,4 +235,4 @@ def _width(terminal: bool) -> int | None:
 
 def say(text: str, style: str = "dim") -> None:
     """Say what is being done."""
-    console().print(Text(text, style=style))
+    speaker().print(Text(text, style=style))

@@ -72,6 +72,11 @@ def describe_error(error: BaseException) -> tuple[Exit, str]:
     )
 
 
+def describe_missing(needs: str, error: ModuleNotFoundError, extra: str) -> str:
+    """Which package is missing for something, and how to install it."""
+    return f'{needs} {error.name}, which is not installed; write: pip install "ouzel[{extra}]"'
+
+
 def say_error(text: str) -> None:
     """Print an error on stderr: the sentence in red; the query's line below it as it is, its caret in red."""
     say_problem("error", text or "unknown error", "red")

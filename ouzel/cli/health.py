@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ouzel.cli.choices import Debug
-from ouzel.cli.failure import Exit, report_errors
+from ouzel.cli.failure import report_errors
+from ouzel.cli.rounds import repeat
 
 
 def health(
@@ -33,15 +34,13 @@ def health(
         held = hold_health(registry)
         watcher = TopologyWatcher(registry)
         manager = HealthManager(watcher, ActionRunner(registry.home).run)
+
+        def look() -> None:
+            for line in manager.look(time.time):
+                typer.echo(printable(line))
+
         try:
-            while True:
-                for line in manager.look(time.time):
-                    typer.echo(printable(line))
-                if once:
-                    return
-                time.sleep(every)
-        except KeyboardInterrupt:
-            raise typer.Exit(Exit.INTERRUPTED) from None
+            repeat(look, every, once)
         finally:
             watcher.close()
             held.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -10,7 +9,8 @@ from typing import Annotated, Protocol
 import typer
 
 from ouzel.cli.choices import Debug
-from ouzel.cli.failure import Exit, report_errors, say_error
+from ouzel.cli.failure import Exit, describe_missing, report_errors, say_error
+from ouzel.cli.rounds import repeat
 from ouzel.errors import OuzelError
 
 LookEvery = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
@@ -32,9 +32,7 @@ def _dashboards(
         try:
             from ouzel.tracker.metrics.monitoring import write_monitoring
         except ModuleNotFoundError as error:
-            raise OuzelError(
-                f'this needs {error.name}, which is not installed; write: pip install "ouzel[ui]"'
-            ) from None
+            raise OuzelError(describe_missing("this needs", error, "ui")) from None
         for path in write_monitoring(folder):
             typer.echo(path)
 
@@ -55,7 +53,8 @@ def _graphite(
     """
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.metrics.graphite import GraphiteSender, find_containers
+        from ouzel.tracker.metrics.graphite import GraphiteSender
+        from ouzel.tracker.metrics.new_samples import find_containers
 
         _send_all(
             GraphiteSender(partial(find_containers, Registry()), _host_and_port(address), prefix),
@@ -86,14 +85,12 @@ def _otlp(
     """
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.metrics.graphite import find_containers
+        from ouzel.tracker.metrics.new_samples import find_containers
 
         try:
             from ouzel.tracker.metrics.otlp import OtlpSender, metrics_url
         except ModuleNotFoundError as error:
-            raise OuzelError(
-                f'this needs {error.name}, which is not installed; write: pip install "ouzel[otel]"'
-            ) from None
+            raise OuzelError(describe_missing("this needs", error, "otel")) from None
         try:
             address = metrics_url(url)
         except ValueError as error:
@@ -113,14 +110,15 @@ class MetricsSender(Protocol):
 
 def _send_all(sender: MetricsSender, receiver: str, every: float, once: bool) -> None:
     """Send what comes until Ctrl-C, or what there is."""
+    problem = ""
+
+    def look() -> None:
+        nonlocal problem
+        problem = _send(sender, receiver)
+
     try:
-        while True:
-            problem = _send(sender, receiver)
-            if once:
-                raise typer.Exit(Exit.FAILED if problem else Exit.ANSWERED)
-            time.sleep(every)
-    except KeyboardInterrupt:
-        raise typer.Exit(Exit.INTERRUPTED) from None
+        repeat(look, every, once)
+        raise typer.Exit(Exit.FAILED if problem else Exit.ANSWERED)
     finally:
         sender.close()
 

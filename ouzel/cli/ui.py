@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ouzel.cli.choices import Debug
-from ouzel.cli.failure import report_errors
+from ouzel.cli.failure import describe_missing, report_errors
 from ouzel.errors import OuzelError
 
 
@@ -52,9 +52,7 @@ def ui(
         try:
             from ouzel.tracker.serve import choose_tls, listen, read_token, serve
         except ModuleNotFoundError as error:
-            raise OuzelError(
-                f'the pages need {error.name}, which is not installed; write: pip install "ouzel[ui]"'
-            ) from None
+            raise OuzelError(describe_missing("the pages need", error, "ui")) from None
         from ouzel.runtime.cluster.submitted.registry import Registry
 
         token = read_token(token_file, host)

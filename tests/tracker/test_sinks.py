@@ -20,9 +20,10 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, MetricsSample
 from ouzel.runtime.process.metrics_file import MetricsWriter
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
-from ouzel.tracker.metrics.graphite import GraphiteSender, find_containers, format_lines
+from ouzel.tracker.metrics.graphite import GraphiteSender, format_lines
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.metrics.monitoring import ALERTS, DASHBOARD, RULES, query_of
+from ouzel.tracker.metrics.new_samples import find_containers
 from ouzel.tracker.metrics.prometheus import exposition, labels_of, list_families
 from tests.tracker.snapshots import EVIL, make_snapshot
 

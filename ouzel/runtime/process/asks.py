@@ -36,6 +36,16 @@ RESERVED = ("kazoo",)
 ON = "on"
 
 
+class LogLevelName(Enum):
+    """Levels of loggers that can be asked for; the last ends it at once: what there was before."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    DEFAULT = "default"
+
+
 class AskKind(Enum):
     """What can be asked: a level for all loggers of the process; samples of rows."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ouzel.errors import OuzelError, SubmissionError
-from ouzel.runtime.process.asks import MINUTES_MAX
+from ouzel.runtime.process.asks import MINUTES_MAX, LogLevelName
 from ouzel.runtime.protocol.cluster.submitted import Condition, Do, Verb, check_name, decide
 
 Fields = Mapping[str, str]
@@ -21,8 +21,7 @@ Fields = Mapping[str, str]
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 _MINUTES = re.compile(r"[1-9][0-9]{0,3}")
 
-LEVELS = ("debug", "info", "warning", "error", "default")
-"""Levels of loggers that can be asked for; `default` ends it at once."""
+LEVELS = tuple(level.value for level in LogLevelName)
 
 
 class ActionRefused(OuzelError):

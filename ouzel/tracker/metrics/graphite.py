@@ -9,15 +9,9 @@ from __future__ import annotations
 import re
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from itertools import islice
-from pathlib import Path
 
-from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.task_metrics import MetricsSample
-from ouzel.runtime.process.metrics_file import MetricsReader
+from ouzel.tracker.metrics.new_samples import Containers, NewSamples, send_waiting
 
 PORT = 2003
 LINES_KEPT = 200_000
@@ -26,20 +20,7 @@ LINES_KEPT = 200_000
 AT_ONCE = 1_000
 TIMEOUT_S = 10.0
 
-Containers = Callable[[], Iterable[tuple[str, Path]]]
-"""Gives the directory of each container, with the name of its topology."""
-
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]+")
-
-
-def find_containers(registry: Registry) -> Iterator[tuple[str, Path]]:
-    """The containers of all submitted topologies."""
-    for name in registry.names():
-        with suppress(OuzelError):
-            record = registry.find(name)
-            if record is not None:
-                for folder in sorted(registry.folder(name).run(record.run).glob("container-*")):
-                    yield name, folder
 
 
 def format_lines(prefix: str, topology: str, sample: MetricsSample) -> list[str]:
@@ -63,8 +44,7 @@ class GraphiteSender:
     """
 
     def __init__(self, containers: Containers, address: tuple[str, int], prefix: str = "ouzel") -> None:
-        self._containers, self._address, self._prefix = containers, address, prefix
-        self._readers: dict[Path, MetricsReader] = {}
+        self._samples, self._address, self._prefix = NewSamples(containers), address, prefix
         self._waiting: deque[str] = deque(maxlen=LINES_KEPT)
         self._connection: socket.socket | None = None
 
@@ -74,32 +54,19 @@ class GraphiteSender:
         Raises:
             OSError: Graphite cannot be reached. What was to be sent waits.
         """
-        self._collect()
-        sent = 0
+        for topology, sample in self._samples.read():
+            self._waiting.extend(format_lines(self._prefix, topology, sample))
         try:
-            while self._waiting:
-                lines = list(islice(self._waiting, AT_ONCE))
-                self._connect().sendall("".join(lines).encode())
-                for _ in lines:
-                    self._waiting.popleft()
-                sent += len(lines)
+            return send_waiting(self._waiting, AT_ONCE, lambda lines: self._connect().sendall("".join(lines).encode()))
         except OSError:
             self.close()
             raise
-        return sent
 
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
-
-    def _collect(self) -> None:
-        found = {folder: topology for topology, folder in self._containers()}
-        self._readers = {folder: self._readers.get(folder) or MetricsReader(folder) for folder in found}
-        for folder, reader in self._readers.items():
-            for sample in reader.read():
-                self._waiting.extend(format_lines(self._prefix, found[folder], sample))
 
     def _connect(self) -> socket.socket:
         """The connection; a new one if Graphite has closed the last: a write into that would be lost without a word."""

@@ -9,8 +9,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, islice
-from pathlib import Path
+from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -30,8 +29,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MEMORY, MetricsSample
-from ouzel.runtime.process.metrics_file import MetricsReader
-from ouzel.tracker.metrics.graphite import Containers
+from ouzel.tracker.metrics.new_samples import Containers, NewSamples, send_waiting
 
 SAMPLES_KEPT = 20_000
 """The most samples that wait while the receiver cannot be reached; the oldest are dropped first."""
@@ -84,9 +82,8 @@ class OtlpSender:
     """
 
     def __init__(self, containers: Containers, url: str, timeout_s: float = TIMEOUT_S) -> None:
-        self._containers, self._said = containers, _LastWords()
+        self._samples, self._said = NewSamples(containers), _LastWords()
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=timeout_s)
-        self._readers: dict[Path, MetricsReader] = {}
         self._lives: dict[tuple[str, str, int], tuple[int, int]] = {}
         self._waiting: deque[_Waiting] = deque(maxlen=SAMPLES_KEPT)
 
@@ -96,29 +93,19 @@ class OtlpSender:
         Raises:
             OSError: the receiver cannot be reached, or does not take it. What was to be sent waits.
         """
-        self._collect()
-        sent = 0
-        while self._waiting:
-            samples = list(islice(self._waiting, AT_ONCE))
-            with self._said:
-                result = self._exporter.export(to_metrics(samples))
-            if result is not MetricExportResult.SUCCESS:
-                raise OSError(self._said.text or "it does not answer")
-            for _ in samples:
-                self._waiting.popleft()
-            sent += len(samples)
-        return sent
+        for topology, sample in self._samples.read():
+            self._waiting.append(_Waiting(topology, self._find_begin(topology, sample), sample))
+        return send_waiting(self._waiting, AT_ONCE, self._export)
 
     def close(self) -> None:
         """Close the connection."""
         self._exporter.shutdown()
 
-    def _collect(self) -> None:
-        found = {folder: topology for topology, folder in self._containers()}
-        self._readers = {folder: self._readers.get(folder) or MetricsReader(folder) for folder in found}
-        for folder, reader in self._readers.items():
-            for sample in reader.read():
-                self._waiting.append(_Waiting(found[folder], self._find_begin(found[folder], sample), sample))
+    def _export(self, samples: list[_Waiting]) -> None:
+        with self._said:
+            result = self._exporter.export(to_metrics(samples))
+        if result is not MetricExportResult.SUCCESS:
+            raise OSError(self._said.text or "it does not answer")
 
     def _find_begin(self, topology: str, sample: MetricsSample) -> int:
         """When this life of an instance was first seen: its counts are since then, or since somewhat before."""
