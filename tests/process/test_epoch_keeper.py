@@ -173,7 +173,7 @@ def test_a_part_is_measured_from_when_the_task_hears_of_the_epoch_until_its_file
     watch = PartWatch(1, 10.0)
     watch.on_rest(12.0)
     watch.on_copied(12.5)
-    files.write(1, task(replace(counts(), live=3)), watch)
+    files.write(1, task(replace(counts(), live=5, keys=3)), watch)
     assert (files.saved.took, files.saved.keys) == (PartTimes(2.0, 0.5, 4.5), 3)
     files.write(2, "its code failed", PartWatch(2, 20.0))
     assert files.saved.took is None

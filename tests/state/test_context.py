@@ -197,6 +197,14 @@ def test_changes_hold_what_has_changed_only() -> None:
     assert whole.parts["counts"].height > 1
 
 
+def test_a_snapshot_tells_keys_of_tables_from_rows_of_bags() -> None:
+    kept = filled()
+    tables, bags = len(kept.table.index), len(kept.bag.index)
+    snapshot = kept.state.snapshot()
+    assert bags > 0
+    assert (snapshot.keys, snapshot.live) == (tables, tables + bags)
+
+
 def test_tasks_hold_the_groups_that_their_rows_come_from() -> None:
     numbers = pl.DataFrame({"k": np.arange(20_000)})
     groups = key_hashes(numbers, ["k"], SEED)[0] >> np.uint64(54)

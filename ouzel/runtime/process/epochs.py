@@ -157,7 +157,8 @@ class SnapshotFiles:
         rows = sum(part.height for state in snapshot.states for part in state.parts.values())
         self._rows = rows if snapshot.is_whole else self._rows + rows
         took = watch.on_written(self._clock()) if watch else None
-        self.saved = SavedEpoch(epoch, list(self._chain), took=took, keys=self._live)
+        keys = sum(state.keys for state in snapshot.states)
+        self.saved = SavedEpoch(epoch, list(self._chain), took=took, keys=keys)
 
 
 class SnapshotWriter(Protocol):

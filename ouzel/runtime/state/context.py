@@ -54,7 +54,8 @@ class Snapshot:
         whole: whether it is all; otherwise it holds what has changed since the one before.
         parts: a frame for each thing kept, by name. Frames of a task's own snapshot are made when they are first asked for, in any thread.
         hash_version: of the hash of keys.
-        live: how many rows the task kept at that moment; 0 if nobody has counted them.
+        live: how many rows the task kept at that moment, in tables and bags; 0 if nobody has counted them.
+        keys: how many of them are keys of tables.
     """
 
     operator: str
@@ -65,6 +66,7 @@ class Snapshot:
     parts: Mapping[str, pl.DataFrame]
     hash_version: int = HASH_VERSION
     live: int = 0
+    keys: int = 0
 
 
 def _under_names_of(kept: Kept | Value, part: pl.DataFrame) -> pl.DataFrame:
@@ -151,7 +153,9 @@ class StateContext:
         makers = {name: maker(table) for name, table in self._tables.items()}
         makers |= {name: partial(_same, value.part()) for name, value in self._values.items()}
         live = sum(len(table.index) for table in self._tables.values())
-        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, SnapshotParts(makers), live=live)
+        keys = sum(len(table.index) for table in self._tables.values() if isinstance(table, KeyedTable))
+        parts = SnapshotParts(makers)
+        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, parts, live=live, keys=keys)
 
     def _own(self, part: pl.DataFrame) -> pl.DataFrame:
         """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""

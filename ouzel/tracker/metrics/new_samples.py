@@ -1,6 +1,7 @@
 """The metrics that come of all submitted topologies, for whoever sends them elsewhere.
 
-They are read from the files of history that metrics managers write: topologies do not notice it, and a sender may start later, end, and be started again.
+They are read from the files of history that metrics managers write: topologies do not notice it, and a sender may start later, end, and be
+started again.
 """
 
 from __future__ import annotations
