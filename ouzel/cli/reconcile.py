@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from ouzel.cli.choices import Debug, Engine, Master, Set, pairs
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.interrupts import interruptible
+from ouzel.spans import parse_span
 
 Record = Annotated[
     Path | None,
@@ -58,8 +58,6 @@ Scraped = Annotated[
         help="Serve what --watch finds to Prometheus; on this machine's loopback if no host is named.",
     ),
 ]
-
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 def reconcile(
@@ -118,14 +116,14 @@ def _interval(text: str | None, record: Path | None) -> float | None:
     """Seconds between two looks."""
     if text is None:
         return None
-    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?", text.strip())
-    if not parts or float(parts[1]) == 0:
+    span_us = parse_span(text) or parse_span(f"{text}s")
+    if span_us is None:
         raise typer.BadParameter(f"'{text}' is no interval; write 30s, 5m or 1h", param_hint="--watch")
     if record is None:
         raise typer.BadParameter(
             "only a run that goes on can be watched; name its directory with --record", param_hint="--watch"
         )
-    return float(parts[1]) * UNITS[parts[2] or "s"]
+    return span_us / 1e6
 
 
 def _address(text: str | None, watch: str | None) -> tuple[str, int] | None:

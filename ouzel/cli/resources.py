@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import typer
 from ouzel.cli.columns import print_columns
 from ouzel.cli.submitted import is_submitted
 from ouzel.errors import OuzelError
+from ouzel.spans import parse_span
 
 if TYPE_CHECKING:
     from ouzel.session import Job
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 SPAN_S = 180
 """Of a submitted topology, what it did in so long a time is measured."""
 
-_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3_600.0}
 
-
-def parse_span(text: str) -> float:
+def seconds_of(text: str) -> float:
     """Seconds of a span of time such as 10s or 2 min.
 
     Raises:
         typer.BadParameter: it is none.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)", text.strip())
-    if not found or float(found[1]) <= 0:
+    span_us = parse_span(text)
+    if span_us is None:
         raise typer.BadParameter(f"'{text}' is no span of time; write 10s, or ms, min, h")
-    return float(found[1]) * _SECONDS[found[2]]
+    return span_us / 1e6
 
 
 SampleOption = Annotated[
@@ -105,7 +103,7 @@ def explain_resources(file: Path | None, load: Callable[[], Job], options: Resou
     """
     from ouzel.tracker.health.estimates import compare_estimate, estimate_resources, read_estimate, write_estimate
 
-    sample_s, goal_s = parse_span(options.sample or "10s"), parse_span(options.lag_goal) if options.lag_goal else None
+    sample_s, goal_s = seconds_of(options.sample or "10s"), seconds_of(options.lag_goal) if options.lag_goal else None
     former = None
     if options.against is not None:
         if as_json:

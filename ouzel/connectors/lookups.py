@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ouzel.connectors.base import Option
 from ouzel.connectors.reading import Unreachable
 from ouzel.errors import QueryError
+from ouzel.spans import parse_span
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,8 +28,6 @@ LOOKUP_OPTIONS = (
     Option(EXPIRES, "How long it remembers one, as `10 min`; in ms, s, min, h or d.", "1 min"),
     Option(TIMEOUT, "How long to ask again while there is no answer, before the run fails.", "300000", kind="integer"),
 )
-
-_UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 class Asked(NamedTuple):
@@ -79,7 +77,7 @@ def check_lookup(options: Mapping[str, str]) -> None:
 
 
 def _milliseconds(text: str) -> int:
-    found = re.fullmatch(r"(\d+)\s*(ms|s|min|h|d)", text.strip().lower())
-    if not found or not int(found[1]):
+    span_us = parse_span(text)
+    if span_us is None:
         raise QueryError(f"'{EXPIRES}' cannot be '{text}'", instead="write '10 min', or ms, s, h, d")
-    return int(found[1]) * _UNITS[found[2]]
+    return max(1, span_us // 1000)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
-from ouzel.cli.resources import parse_span
+from ouzel.cli.resources import seconds_of
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
@@ -162,7 +162,7 @@ def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], told
 
 
 def test_spans_of_time() -> None:
-    assert [parse_span(text) for text in ("10s", "1.5 min", "2h", "300 ms")] == [10.0, 90.0, 7_200.0, 0.3]
+    assert [seconds_of(text) for text in ("10s", "1.5 min", "2h", "300 ms")] == [10.0, 90.0, 7_200.0, 0.3]
 
 
 @pytest.mark.server

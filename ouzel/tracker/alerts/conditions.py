@@ -13,11 +13,11 @@ from lark.exceptions import VisitError
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.spans import UNIT_US
 from ouzel.tracker.health.diagnosers import DIAGNOSERS
 
 CHARACTERS_MAX = 1_000
 
-_SECONDS = {"s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
@@ -88,7 +88,7 @@ class _Reader(Transformer[Token, tuple[Holds, float]]):
     """Makes functions of the parts of a condition."""
 
     def lasts(self, parts: list[Token]) -> float:
-        return float(parts[0]) * _SECONDS[parts[1]]
+        return float(parts[0]) * UNIT_US[parts[1]] / 1e6
 
     def comparison(self, parts: list[Token]) -> Holds:
         name, sign, number, unit = str(parts[0]), _COMPARE[parts[1]], float(parts[2]), parts[3]
@@ -96,7 +96,7 @@ class _Reader(Transformer[Token, tuple[Holds, float]]):
             return lambda facts: sign(facts.figures[name], number) if name in facts.figures else None
         if name != "lag":
             raise OuzelError(f"'{name}' is no time and cannot be compared with '{number:g} {unit}'; leave out '{unit}'")
-        limit = number * _SECONDS[unit]
+        limit = number * UNIT_US[unit] / 1e6
         return lambda facts: None if facts.behind_s is None else sign(facts.behind_s, limit)
 
     def start(self, parts: list[object]) -> tuple[object, float]:

@@ -7,7 +7,6 @@ job forget the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -26,16 +25,12 @@ from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import HintPair
 from ouzel.compiler.types import INTERVAL
 from ouzel.errors import NotSupported, QueryError
+from ouzel.spans import parse_span
 
 HINT = "STATE_TTL"
 
 SETTINGS = frozenset({"state.ttl", "state_ttl", "table.exec.state.ttl"})
 """The names of the setting; the last is Flink's."""
-
-_UNITS = {
-    "d": 86_400_000, "day": 86_400_000, "h": 3_600_000, "hour": 3_600_000, "min": 60_000, "m": 60_000, "minute": 60_000,
-    "s": 1_000, "sec": 1_000, "second": 1_000, "ms": 1, "milli": 1, "millisecond": 1,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,12 +162,11 @@ def duration_us(source: QueryText, pair: HintPair) -> int:
     Raises:
         QueryError: the text is none.
     """
-    found = re.fullmatch(r"(\d+)\s*([a-z]+)", pair.value.strip().lower())
-    unit = found and (_UNITS.get(found[2]) or _UNITS.get(found[2].removesuffix("s")))
-    if not found or not unit or not int(found[1]):
+    us = parse_span(pair.value)
+    if us is None:
         advice = f"write '{pair.name or min(SETTINGS)}' = '1d', or h, min, s, ms"
         raise source.error(f"'{pair.value}' is no span of time", pair.span, advice)
-    return span_us(source, int(found[1]) * unit * 1000, pair.span)
+    return span_us(source, us, pair.span)
 
 
 def setting_of(source: QueryText, pairs: Iterable[tuple[str, str, Span]]) -> HintPair | None:
