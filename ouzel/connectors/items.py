@@ -6,7 +6,6 @@ leaves it in both places: it comes again, to the topology and into the file. A r
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import struct
@@ -30,6 +29,7 @@ from ouzel.connectors.reading import (
     before,
 )
 from ouzel.errors import ConnectorError
+from ouzel.files import append_whole
 
 _HEAD = struct.Struct("<II")
 _BYTES_MAX = 32 << 20
@@ -72,7 +72,7 @@ class ItemLog:
             raise ConnectorError(f"'items.path': {self._path} cannot be written: {error.strerror}") from None
         self.first, size = _measure(self._path)
         os.ftruncate(self._file, size)
-        self.end, self._size = self.first, size
+        self.end = self.first
 
     def append(self, items: Sequence[bytes]) -> None:
         """Keep these items; all of them or none.
@@ -82,12 +82,9 @@ class ItemLog:
         """
         data = b"".join(_HEAD.pack(len(item), zlib.crc32(item)) + item for item in items)
         try:
-            if os.write(self._file, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            append_whole(self._file, data)
         except OSError as error:
-            os.ftruncate(self._file, self._size)
             raise ConnectorError(f"what was handled cannot be kept in {self._path}: {error.strerror}") from None
-        self._size += len(data)
         self.end += len(items)
 
     def close(self) -> None:

@@ -29,8 +29,8 @@ from ouzel.compiler.sql.statements.ddl import type_text
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.types import Field, Schema
-from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import ConnectorError, QueryError
+from ouzel.files import name_synced, sync
 from ouzel.monoid import Monoid
 from ouzel.stores.batcher import Batcher, BatchID, BatchRange, in_utc, parse_batcher
 from ouzel.stores.columns import StoreColumns, StoredValue, TotalColumns

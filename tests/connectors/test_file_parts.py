@@ -11,8 +11,9 @@ import duckdb
 import polars as pl
 import pytest
 
+from ouzel import files
 from ouzel.connectors import open_sink
-from ouzel.connectors.file import durable, ledger
+from ouzel.connectors.file import ledger
 from ouzel.connectors.file import parts as part_folder
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
@@ -93,7 +94,7 @@ def test_wherever_the_task_dies_each_batch_is_written_once(
     random = Random(seed)
     for place, name in (
         (part_folder, "sync"),
-        (durable, "sync"),
+        (files, "sync"),
         (ledger.PartLedger, "note"),
         (ledger.PartLedger, "_append"),
         (Path, "rename"),

@@ -25,6 +25,7 @@ from ouzel.connectors.file.identity import (
 )
 from ouzel.connectors.reading import Partition
 from ouzel.errors import ConnectorError
+from ouzel.files import put_bytes
 
 
 class Following:
@@ -121,9 +122,7 @@ class Following:
                 del self._contents[name]
         if self._notes is not None and changed:
             with contextlib.suppress(OSError):  # what was kept before says less, and nothing that is wrong
-                fresh = self._notes.with_suffix(".new")
-                fresh.write_text(json.dumps(self._kept))
-                fresh.rename(self._notes)
+                put_bytes(self._notes, json.dumps(self._kept).encode())
         return changed
 
     def _is_gone_unread(self, name: str) -> bool:

@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.connectors.file import CONNECTOR
-from ouzel.connectors.file.durable import sync
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
+from ouzel.files import sync
 
 _OP = "op"
 _UNFINISHED = ".new"

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 
 from ouzel.connectors.file import parts_of
-from ouzel.connectors.file.durable import sync
 from ouzel.connectors.file.parts import PartFolder
 from ouzel.connectors.writing import SinkRequest
+from ouzel.files import sync
 
 PART_ROWS = 1_000_000
 """A part has hardly more rows than this."""

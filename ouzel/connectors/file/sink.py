@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from ouzel.connectors.file import CONNECTOR, parts_of
-from ouzel.connectors.file.durable import name_synced
 from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.file.parts import PartFolder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
+from ouzel.files import name_synced
 
 
 class FileSink:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.files import name_synced, sync
 from ouzel.spark.io.bounds import Ranges
 
 Times = Mapping[str, Mapping[str, int]]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from ouzel.connectors.file.durable import sync
+from ouzel.files import sync
 from ouzel.runtime.checkpoints.fresh_file import FreshFile, make_folder
 from ouzel.runtime.checkpoints.objects import ObjectStore
 

@@ -6,8 +6,8 @@ import secrets
 import shutil
 from pathlib import Path
 
-from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError
+from ouzel.files import name_synced, sync
 from ouzel.runtime.checkpoints.folder_store import FolderObjects
 from ouzel.runtime.checkpoints.fresh_file import make_folder
 from ouzel.runtime.checkpoints.manifest import Manifest

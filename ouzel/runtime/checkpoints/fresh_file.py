@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 from types import TracebackType
 
-from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.files import name_synced, sync
 from ouzel.runtime.checkpoints.names import partial_name
 from ouzel.runtime.checkpoints.objects import FreshObject
 

@@ -26,8 +26,8 @@ from typing import Any, BinaryIO
 
 import xxhash
 
-from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError, SubmissionError
+from ouzel.files import name_synced, sync
 from ouzel.runtime.checkpoints.folder_store import FolderObjects, copy_object
 from ouzel.runtime.checkpoints.fork import refuse_taken
 from ouzel.runtime.checkpoints.manifest import Manifest, TaskFile, manifest_name

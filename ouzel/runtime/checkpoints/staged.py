@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.connectors.file.ledger import REMEMBERED
 from ouzel.connectors.writing import EpochPublisher
 from ouzel.errors import ConnectorError
+from ouzel.files import append_whole, name_synced, put_synced
 from ouzel.runtime.checkpoints.names import epoch_name, epoch_of
 from ouzel.runtime.checkpoints.records import pack_record, records_in, to_bytes, to_frame
 
@@ -72,7 +72,7 @@ class StagedWriter:
                     path.unlink()
                 self._open.unlink(missing_ok=True)
                 self._ids.unlink(missing_ok=True)
-                self._replace(self._folder / "generation", str(generation).encode())
+                put_synced(self._folder / "generation", str(generation).encode())
             self._begin()
         except OSError as error:
             raise self._make_error(error) from error
@@ -167,26 +167,10 @@ class StagedWriter:
     def _keep_ids(self) -> None:
         """Keep the ids of all batches before a file that holds some is removed; forget the oldest. All rows must be on disk by then."""
         self._seen = dict.fromkeys(list(self._seen)[-REMEMBERED:])
-        self._replace(self._ids, pack_record(_IDS, 0, np.array(list(self._seen), np.uint64).tobytes()))
-
-    def _replace(self, path: Path, data: bytes) -> None:
-        """Replace a file atomically: after a crash it has its old content or the new one."""
-        fresh = path.with_suffix(".new")
-        fresh.write_bytes(data)
-        sync(fresh)
-        name_synced(fresh, path)
+        put_synced(self._ids, pack_record(_IDS, 0, np.array(list(self._seen), np.uint64).tobytes()))
 
     def _append(self, text: bytes) -> None:
-        def write() -> None:
-            size, written = os.fstat(self._file).st_size, 0
-            try:
-                while written < len(text):
-                    written += os.write(self._file, text[written:])
-            except OSError:
-                os.ftruncate(self._file, size)
-                raise
-
-        self._when_there_is_room(write)
+        self._when_there_is_room(lambda: append_whole(self._file, text))
 
     def _when_there_is_room(self, do: Callable[[], object]) -> None:
         """Do it, and retry while the disk is full: back-pressure stops the senders, as for any sink that stalls."""

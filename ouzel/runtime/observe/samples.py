@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ouzel.files import put_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,12 +113,8 @@ def samples_path(folder: Path, task: int) -> Path:
 
 def write_row_samples(folder: Path, task: int, text: str) -> None:
     """Put them there, for the user's eyes alone; where there is no room the ones before stay."""
-    path = samples_path(folder, task)
-    fresh = path.with_suffix(".new")
     with contextlib.suppress(OSError):
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text)
-        fresh.rename(path)
+        put_bytes(samples_path(folder, task), text.encode(), mode=0o600)
 
 
 def read_row_samples(folder: Path, task: int) -> list[OperatorSample]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.files import put_bytes, suffix_of_process
 from ouzel.runtime.observe.samples import RowSampler, write_row_samples
 
 if TYPE_CHECKING:
@@ -72,9 +72,7 @@ def write_ask(path: Path, ask: Ask) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    fresh = path.with_suffix(f".{os.getpid()}.new")
-    fresh.write_text(json.dumps(asdict(ask)))
-    fresh.rename(path)
+    put_bytes(path, json.dumps(asdict(ask)).encode(), beside=suffix_of_process())
 
 
 def read_ask(path: Path) -> Ask | None:

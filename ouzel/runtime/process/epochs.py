@@ -16,6 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from ouzel.errors import OuzelError
+from ouzel.files import put_bytes
 from ouzel.runtime.cluster.state import StateManager
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.process.life import now_ms
@@ -75,9 +76,7 @@ def write_last_run(path: Path, last: LastRun) -> None:
     """Put it there; what stands there already needs no room on a disk that is full."""
     if last == read_last_run(path):
         return
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(last))
-    fresh.rename(path)
+    put_bytes(path, json.dumps(last).encode())
 
 
 @dataclass

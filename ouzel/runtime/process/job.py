@@ -30,6 +30,7 @@ import cloudpickle
 
 from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, StateError, TopologyError
+from ouzel.files import put_bytes
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 from ouzel.planner.topology import Component, Task, Topology
@@ -408,10 +409,7 @@ def read_signed(home: Path, name: str, keys: Path | None = None) -> bytes:
 
 def write_signed(home: Path, name: str, text: bytes, keys: Path) -> None:
     """Write a file of that name into `home`, signed with the key in `keys`, whole or not at all."""
-    fresh = home / f"{name}.new"
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(_signature(keys, name, text) + text)
-    fresh.rename(home / name)
+    put_bytes(home / name, _signature(keys, name, text) + text, mode=0o600)
 
 
 def _signature(home: Path, name: str, text: bytes) -> bytes:

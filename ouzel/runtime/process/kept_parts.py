@@ -6,13 +6,13 @@ with what was known at its beginning: the generation, and where the marks are.
 
 from __future__ import annotations
 
-import os
 import struct
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from ouzel.files import put_synced
 from ouzel.runtime.checkpoints.records import StoredRecord, pack_record
 
 ROWS, IDS, MARK, BEGIN, ROLL_BACK = 1, 2, 3, 4, 5
@@ -82,14 +82,4 @@ def write_kept_part(path: Path, text: bytes) -> None:
     Raises:
         OSError: there is no room.
     """
-    hidden = path.with_suffix(".new")
-    with hidden.open("wb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    hidden.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    put_synced(path, text)

@@ -23,6 +23,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
+from ouzel.files import append_whole
 from ouzel.runtime.checkpoints.records import StoredRecord, pack_record, records_in, to_bytes, to_frame
 from ouzel.runtime.operators.consolidate import net_changes
 from ouzel.runtime.process import kept_parts as parts
@@ -111,15 +112,7 @@ class ResultKeeper:
             raise TopologyError(f"results cannot be kept in {self._folder}: {error.strerror}") from error
 
     def _append(self, text: bytes) -> None:
-        size = os.fstat(self._file).st_size
-        try:
-            written = 0
-            while written < len(text):
-                written += os.write(self._file, text[written:])
-            os.fdatasync(self._file)
-        except OSError:
-            os.ftruncate(self._file, size)
-            raise
+        append_whole(self._file, text, is_synced=True)
 
     def _recover(self) -> None:
         """Know what those before this process have kept; cut off what they left half, or did not come to cut off."""

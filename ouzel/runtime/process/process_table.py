@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from ouzel.errors import TopologyError
+from ouzel.files import put_bytes
 from ouzel.runtime.process.life import start_time, watch_process
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry, Processes
 
@@ -33,7 +34,6 @@ class ProcessTable(Processes):
         Raises:
             TopologyError: it cannot be written, so the next executor would not know what runs.
         """
-        fresh = self._path.with_suffix(".new")
         text = {
             "processes": self.entries,
             "executors": self.executors,
@@ -42,8 +42,7 @@ class ProcessTable(Processes):
             "begins": self.begins,
         }
         try:
-            fresh.write_text(json.dumps(text))
-            fresh.rename(self._path)
+            put_bytes(self._path, json.dumps(text).encode())
         except OSError as error:
             raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 

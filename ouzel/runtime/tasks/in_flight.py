@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from ouzel.files import put_bytes
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, InFlight, MemoryNote, PoisonSearch
 
 _HEAD = struct.Struct("<3q")
@@ -52,10 +53,8 @@ class FileNote(MemoryNote):
 
     def keep(self, searches: dict[int, PoisonSearch]) -> None:
         """Write them anew. Where that fails a death is not counted, which does no other harm."""
-        fresh = self._kept.with_suffix(".new")
         with contextlib.suppress(OSError):
-            fresh.write_text(json.dumps({batch: asdict(search) for batch, search in searches.items()}))
-            fresh.rename(self._kept)
+            put_bytes(self._kept, json.dumps({batch: asdict(search) for batch, search in searches.items()}).encode())
 
 
 def _search(known: dict[str, object]) -> PoisonSearch:

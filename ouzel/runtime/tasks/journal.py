@@ -14,7 +14,6 @@ at least once.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import struct
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ouzel.errors import TopologyError
+from ouzel.files import append_whole
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 
 
@@ -111,13 +111,9 @@ class FileJournal(MemoryJournal):
         Raises:
             TopologyError: it cannot be written, so the batch must not leave: after a crash nobody would know where it was cut.
         """
-        size = os.fstat(self._file).st_size
-        line = _line(cut)
         try:
-            if os.write(self._file, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            append_whole(self._file, _line(cut))
         except OSError as error:
-            os.ftruncate(self._file, size)
             raise TopologyError(f"what is read cannot be noted in {self._path}: {error.strerror}") from error
         super().note(cut)
 

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from threading import Event, Lock, Thread
 
+from ouzel.files import put_bytes, suffix_of_process
 from ouzel.runtime.cluster.state.manager import Leadership, Watcher
 
 _DATA, _HOLDER, _LED = "=data", "=holder", "=led"
@@ -50,9 +51,7 @@ class LocalState:
     def put(self, path: str, data: bytes) -> None:
         node = self._node(path)
         node.mkdir(parents=True, exist_ok=True)
-        fresh = node / f"{_DATA}.{os.getpid()}"
-        fresh.write_bytes(data)
-        fresh.rename(node / _DATA)
+        put_bytes(node / _DATA, data, beside=suffix_of_process())
 
     def hold(self, path: str, data: bytes) -> bool:
         node = self._node(path)

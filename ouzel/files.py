@@ -1,0 +1,85 @@
+"""Files that are there whole or not at all, and files that survive a loss of power.
+
+Who reads a file by its name finds what it held before or what it holds now, never a part: new content is written beside it and renamed.
+Power is another matter: a file stays if its bytes were synced before it had its name, and the directory that holds the name after that.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def put_bytes(path: Path, content: bytes, mode: int = 0o666, beside: str = ".new") -> None:
+    """Make this the content of a file, which is not synced.
+
+    Args:
+        path: of the file, which need not be there.
+        content: all of it.
+        mode: who may read and write it, less what the process's umask takes away.
+        beside: the suffix under which it is written first. Where several processes write the file each has its own, `suffix_of_process()`.
+
+    Raises:
+        OSError: it cannot be written. The file has the content that it had.
+    """
+    fresh = path.with_suffix(beside)
+    fresh.touch(mode)
+    fresh.write_bytes(content)
+    fresh.rename(path)
+
+
+def put_synced(path: Path, content: bytes) -> None:
+    """Make this the content of a file, which stays though power is lost as soon as this returns.
+
+    Raises:
+        OSError: it cannot be written. The file has the content that it had.
+    """
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(content)
+    sync(fresh)
+    name_synced(fresh, path)
+
+
+def append_whole(file: int, content: bytes, is_synced: bool = False) -> None:
+    """Append this to an open file, all of it or nothing, and wait until it is on disk if it is to be synced.
+
+    Raises:
+        OSError: it cannot be written. The file is as long as it was.
+    """
+    size, rest = os.fstat(file).st_size, memoryview(content)
+    try:
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        if is_synced:
+            os.fdatasync(file)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
+
+
+def suffix_of_process() -> str:
+    """A suffix that no other process uses."""
+    return f".{os.getpid()}.new"
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's bytes, or a directory's names, are on disk.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def name_synced(fresh: Path, path: Path) -> None:
+    """Rename a file or directory whose content is synced, durably, replacing a file of that name.
+
+    Raises:
+        OSError: that cannot be done.
+    """
+    fresh.rename(path)
+    sync(path.parent)
