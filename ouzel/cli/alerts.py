@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +28,10 @@ def alerts(
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.tracker.alerts.facts import find_facts
-        from ouzel.tracker.alerts.keeping import AlertWatch, only_one
+        from ouzel.tracker.alerts.keeping import AlertWatch
         from ouzel.tracker.alerts.rules import read_alert_file
         from ouzel.tracker.alerts.sending import send_notice
+        from ouzel.tracker.alone import run_alone
         from ouzel.tracker.topologies.watching import TopologyWatcher
 
         rules = read_alert_file(file)
@@ -37,16 +39,12 @@ def alerts(
             typer.echo(f"{len(rules.rules):,} alerts, {len(rules.receivers):,} receivers")
             return
         registry = Registry()
-        watcher = TopologyWatcher(registry)
-        try:
-            with only_one(registry.home):
-                watch = AlertWatch(rules, registry.home, send_notice)
+        with run_alone(registry.home, "alerts"), closing(TopologyWatcher(registry)) as watcher:
+            watch = AlertWatch(rules, registry.home, send_notice)
 
-                def look() -> None:
-                    now_s = time.time()
-                    for line in watch.look(find_facts(watcher, now_s), now_s):
-                        typer.echo(line)
+            def look() -> None:
+                now_s = time.time()
+                for line in watch.look(find_facts(watcher, now_s), now_s):
+                    typer.echo(line)
 
-                repeat(look, every, once)
-        finally:
-            watcher.close()
+            repeat(look, every, once)

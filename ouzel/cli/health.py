@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -26,21 +27,16 @@ def health(
         from ouzel.printable import printable
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.tracker.acting.carrying import ActionRunner
+        from ouzel.tracker.alone import run_alone
         from ouzel.tracker.health.manager import HealthManager
-        from ouzel.tracker.health.memory_file import hold_health
         from ouzel.tracker.topologies.watching import TopologyWatcher
 
         registry = Registry()
-        held = hold_health(registry)
-        watcher = TopologyWatcher(registry)
-        manager = HealthManager(watcher, ActionRunner(registry.home).run)
+        with run_alone(registry.home, "health"), closing(TopologyWatcher(registry)) as watcher:
+            manager = HealthManager(watcher, ActionRunner(registry.home).run)
 
-        def look() -> None:
-            for line in manager.look(time.time):
-                typer.echo(printable(line))
+            def look() -> None:
+                for line in manager.look(time.time):
+                    typer.echo(printable(line))
 
-        try:
             repeat(look, every, once)
-        finally:
-            watcher.close()
-            held.close()

@@ -21,10 +21,11 @@ from ouzel.cli.failure import Exit
 from ouzel.cli.main import app as commands
 from ouzel.errors import OuzelError
 from ouzel.tracker.alerts.conditions import TopologyFacts, parse_condition
-from ouzel.tracker.alerts.keeping import AlertWatch, only_one
+from ouzel.tracker.alerts.keeping import AlertWatch
 from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, AlertRule, MutedSpan
 from ouzel.tracker.alerts.rules import Mail, Receiver, SecretPlace, Webhook, parse_alerts, read_alert_file
 from ouzel.tracker.alerts.sending import send_notice
+from ouzel.tracker.alone import run_alone
 from tests.servers.process import free_port
 
 FACTS = TopologyFacts("running", 90.0, 130.0, {"lag": 5_000.0, "bad": 0.0}, frozenset({"data-skew"}))
@@ -325,7 +326,11 @@ def test_secrets_that_are_not_there_are_named(tmp_path: Path, monkeypatch: pytes
 
 
 def test_there_is_one_watch(tmp_path: Path) -> None:
-    with only_one(tmp_path), pytest.raises(OuzelError, match="another `ouzel alerts`"), only_one(tmp_path):
+    with (
+        run_alone(tmp_path, "alerts"),
+        pytest.raises(OuzelError, match="another `ouzel alerts`"),
+        run_alone(tmp_path, "alerts"),
+    ):
         pass
 
 

@@ -19,8 +19,9 @@ from ouzel.planner.settings import HealthPolicy, Settings
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker.acting.carrying import Carried
+from ouzel.tracker.alone import is_run, run_alone
 from ouzel.tracker.health.manager import HealthManager, see_topology
-from ouzel.tracker.health.memory_file import hold_health, is_health_held, load_memory, memory_path, store_memory
+from ouzel.tracker.health.memory_file import load_memory, memory_path, store_memory
 from ouzel.tracker.health.regulator import Patience
 from ouzel.tracker.health.telling import read_health_log
 from ouzel.tracker.health.treatments import TreatmentMemory, TreatmentOutcome
@@ -143,15 +144,13 @@ def test_what_is_left_to_people_is_said_once(world: World) -> None:
 
 
 def test_one_process_acts_on_the_topologies_of_a_registry(tmp_path: Path) -> None:
-    registry = Registry(tmp_path)
-    assert not is_health_held(registry)
-    held = hold_health(registry)
-    assert is_health_held(registry)
-    with pytest.raises(OuzelError, match="another `ouzel health`"):
-        hold_health(registry)
-    assert CliRunner().invoke(app, ["health", "--once"], env={"OUZEL_HOME": str(tmp_path)}).exit_code != 0
-    held.close()
-    assert not is_health_held(registry)
+    assert not is_run(tmp_path, "health")
+    with run_alone(tmp_path, "health"):
+        assert is_run(tmp_path, "health")
+        with pytest.raises(OuzelError, match="another `ouzel health`"), run_alone(tmp_path, "health"):
+            pass
+        assert CliRunner().invoke(app, ["health", "--once"], env={"OUZEL_HOME": str(tmp_path)}).exit_code != 0
+    assert not is_run(tmp_path, "health")
     assert CliRunner().invoke(app, ["health", "--once"], env={"OUZEL_HOME": str(tmp_path)}).exit_code == 0
 
 

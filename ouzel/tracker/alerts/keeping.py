@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from ouzel.errors import OuzelError
+from ouzel.files import put_bytes
 from ouzel.tracker.alerts.conditions import TopologyFacts
 from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, RuleStanding
 from ouzel.tracker.alerts.rules import AlertFile, Receiver
 
-STATE, LOCK = "alerts.json", "alerts.lock"
+STATE = "alerts.json"
 WAITING_MAX = 1_000
 """So many notices wait for receivers that are away; the oldest are dropped."""
 
@@ -77,31 +76,9 @@ class AlertWatch:
     def _store(self) -> None:
         standing = [(*key, asdict(value)) for key, value in self._machine.standing.items()]
         waiting = [(asdict(notice), name) for notice, name in self._waiting]
-        fresh = self._path.with_suffix(".new")
         with contextlib.suppress(OSError):  # a full disk is no reason to tell nobody
-            fresh.write_text(json.dumps({"standing": standing, "waiting": waiting}))
-            os.replace(fresh, self._path)
+            put_bytes(self._path, json.dumps({"standing": standing, "waiting": waiting}).encode())
 
 
 def _notice(fields: dict[str, object]) -> AlertNotice:
     return AlertNotice(**{**fields, "receivers": tuple(fields["receivers"])})  # type: ignore[arg-type]  # as asdict made it
-
-
-@contextlib.contextmanager
-def only_one(home: Path) -> Iterator[None]:
-    """Inside, this is the only watch over the topologies of an OUZEL_HOME.
-
-    Raises:
-        OuzelError: there is another, or the folder cannot be written.
-    """
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        file = (home / LOCK).open("w")
-    except OSError as error:
-        raise OuzelError(f"{home} cannot be written: {error.strerror}") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OuzelError("another `ouzel alerts` watches these topologies; end it first") from None
-        yield

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.state.local import LocalState
+from ouzel.files import put_bytes
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker.health.treatments import TreatmentMemory, read_memory, write_memory
 
 FILE = "health.json"
-HELD = "/health"
-"""Held by the process that acts on the topologies of a registry."""
 
 
 def memory_path(registry: Registry, name: str) -> Path:
@@ -35,33 +32,9 @@ def store_memory(registry: Registry, name: str, memory: TreatmentMemory) -> None
         OuzelError: it cannot be written; nothing must be done then, for it could not be undone.
     """
     path = memory_path(registry, name)
-    fresh = path.with_suffix(".new")
     try:
-        fresh.write_text(write_memory(memory))
-        os.replace(fresh, path)
+        put_bytes(path, write_memory(memory).encode())
     except OSError as error:
         raise OuzelError(
             f"what is done to '{name}' cannot be kept in {path}: {error.strerror}; make room there"
         ) from error
-
-
-def hold_health(registry: Registry) -> LocalState:
-    """Be the one that acts on the topologies of a registry, until what this gives is closed.
-
-    Raises:
-        OuzelError: another is.
-    """
-    state = LocalState(registry.home / "state")
-    if not state.hold(HELD, b""):
-        state.close()
-        raise OuzelError("another `ouzel health` acts on these topologies; end it first")
-    return state
-
-
-def is_health_held(registry: Registry) -> bool:
-    """Whether anybody acts on the topologies of a registry."""
-    state = LocalState(registry.home / "state")
-    try:
-        return state.get(HELD) is not None
-    finally:
-        state.close()

@@ -10,7 +10,8 @@ from ouzel.planner.settings import HealthPolicy
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Submitted
 from ouzel.tracker import words
-from ouzel.tracker.health.memory_file import is_health_held, load_memory
+from ouzel.tracker.alone import is_run
+from ouzel.tracker.health.memory_file import load_memory
 from ouzel.tracker.health.treatments import Treatment
 
 SHOWN = 5
@@ -53,7 +54,7 @@ def outcome_text(treatment: Treatment) -> str:
 def read_health_log(registry: Registry, name: str, policy: HealthPolicy, most: int = SHOWN) -> HealthLog:
     """The log of a topology, of the latest treatments."""
     latest = tuple(reversed(load_memory(registry, name).treatments[-most:]))
-    return HealthLog(policy, policy is HealthPolicy.OFF or is_health_held(registry), latest)
+    return HealthLog(policy, policy is HealthPolicy.OFF or is_run(registry.home, "health"), latest)
 
 
 def describe_log(registry: Registry, record: Submitted) -> list[str]:
