@@ -11,7 +11,6 @@ from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, L
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
-    ApplyPython,
     AsofJoin,
     AssignSession,
     AssignWindow,
@@ -24,22 +23,18 @@ from ouzel.compiler.plan import (
     JoinKind,
     LateRows,
     Node,
-    Over,
     PartialAggregate,
-    PartialTopN,
     Project,
     Scan,
     Served,
     SetOperation,
     SideJoin,
     Sink,
-    TopN,
     Union,
     Unnest,
     Watermark,
     WindowKind,
 )
-from ouzel.compiler.plan.tables import NodeTable
 
 INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
@@ -151,12 +146,9 @@ def span_in_words(microseconds: int) -> str:
 
 
 def node_text(node: Node) -> tuple[str, str]:
-    """A node's kind and what it does, each a few words.
-
-    Raises:
-        PlanError: there are no words for it.
-    """
-    return type(node).__name__, WORDING[type(node)](node)
+    """A node's kind and what it does, each a few words."""
+    words = WORDING.get(type(node))
+    return type(node).__name__, words(node) if words else node.label.partition(" ")[2]
 
 
 def _scan(node: Scan) -> str:
@@ -238,44 +230,32 @@ def _interval_join(node: IntervalJoin) -> str:
     return f"within an interval {_join(replace(node, condition=node.whole_condition))}"
 
 
-def _over(node: Over) -> str:
-    """The label without its first word."""
-    return node.label.removeprefix("Over ")
-
-
 def _asof_join(node: AsofJoin) -> str:
     left, right = node.times
     return f"as of {left}, the latest {right} {'before it' if node.before else 'by then'}, {_join(node)}"
 
 
-WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
-    "EXPLAIN",
-    {
-        Scan: _scan,
-        Watermark: _watermark,
-        Project: _project,
-        Filter: lambda node: expression_text(node.predicate),
-        Unnest: _unnest,
-        GatherElements: _elements,
-        ApplyPython: lambda node: node.label.removeprefix("Python "),
-        AssignSession: _session,
-        AssignWindow: _window,
-        Aggregate: _aggregate,
-        PartialAggregate: _aggregate,
-        FinalAggregate: _aggregate,
-        Join: _join,
-        SideJoin: _side_join,
-        Served: lambda node: node.called,
-        SetOperation: lambda node: f"{node.kind.value.upper()}{' ALL' * node.all}",
-        IntervalJoin: _interval_join,
-        Over: _over,
-        TopN: lambda node: node.label.removeprefix("TopN "),
-        PartialTopN: lambda node: node.label.removeprefix("PartialTopN "),
-        AsofJoin: _asof_join,
-        Union: lambda node: f"all rows of {len(node.branches)} inputs",
-        Gather: lambda node: f"changes of {node.delay_ms} ms",
-        LateRows: lambda node: f"rows that {node.input.component_name} drops as late",
-        Sink: _sink,
-    },
-)
-"""What each node does, in a few words."""
+WORDING: dict[type[Node], Callable[[Any], str]] = {
+    Scan: _scan,
+    Watermark: _watermark,
+    Project: _project,
+    Filter: lambda node: expression_text(node.predicate),
+    Unnest: _unnest,
+    GatherElements: _elements,
+    AssignSession: _session,
+    AssignWindow: _window,
+    Aggregate: _aggregate,
+    PartialAggregate: _aggregate,
+    FinalAggregate: _aggregate,
+    Join: _join,
+    SideJoin: _side_join,
+    Served: lambda node: node.called,
+    SetOperation: lambda node: f"{node.kind.value.upper()}{' ALL' * node.all}",
+    IntervalJoin: _interval_join,
+    AsofJoin: _asof_join,
+    Union: lambda node: f"all rows of {len(node.branches)} inputs",
+    Gather: lambda node: f"changes of {node.delay_ms} ms",
+    LateRows: lambda node: f"rows that {node.input.component_name} drops as late",
+    Sink: _sink,
+}
+"""What a node does, in a few words, where its label is not in the words of SQL; of the others it is the label behind its first word."""

@@ -21,6 +21,7 @@ from ouzel.compiler.plan import (
     Distribution,
     Filter,
     Program,
+    RowRole,
     SameColumns,
     Scan,
     by_keys,
@@ -30,14 +31,14 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR, Schema
 from ouzel.errors import NotSupported, PlanError
-from ouzel.explain.wording import WORDING, node_text
+from ouzel.explain.wording import node_text
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.refused import NOT_IN_TOPOLOGIES, check_nodes
 from ouzel.planner.rules import optimise
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind, Topology
-from ouzel.reconcile.comparing.lineage import ROLES, Role, lineage
+from ouzel.reconcile.comparing.lineage import lineage
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS, build_chain
 from ouzel.runtime.simulator import simulate
@@ -64,6 +65,7 @@ class FirstByKey(SameColumns):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,) if columns_of(predicate) == {self.key} else None
 
+    role = RowRole.KEEPS
     is_rowwise = False
     meets_other_rows = ""
     closes_windows = False
@@ -88,7 +90,7 @@ class FirstByKey(SameColumns):
 
     @property
     def label(self) -> str:
-        return f"First by {self.key}"
+        return f"FirstByKey {self.key}"
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -185,8 +187,6 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> None:
         (OPERATORS, lambda node, _seed: FirstRows(node.key), lambda node, _seed: KnownRows(node.key)),
         (BATCH, Refused("nobody knows which row of a table is the first"), Refused("it is a toy", "write a join")),
         (STREAMING, Refused("nobody knows which row of a table is the first"), Refused("it is a toy", "write a join")),
-        (WORDING, lambda node: f"row of each {node.key}", lambda node: f"by {node.key}"),
-        (ROLES, Role.KEEPS, Role.SINGLE),
     )
     for table, first, known in entries:
         monkeypatch.setitem(table.entries, FirstByKey, first)
@@ -246,7 +246,7 @@ def test_one_stream_as_both_inputs_is_read_by_two_ways() -> None:
 
 
 def test_explain_and_ids_know_it() -> None:
-    assert node_text(FirstByKey(table(), "k")) == ("FirstByKey", "row of each k")
+    assert node_text(FirstByKey(table(), "k")) == ("FirstByKey", "k")
     assert FirstByKey(table(), "k").stable_id != FirstByKey(table(), "v").stable_id
     assert lineage(first().sinks[0]).keys == ()
 

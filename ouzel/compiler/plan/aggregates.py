@@ -12,7 +12,7 @@ from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, ValueOrder
 from ouzel.compiler.functions.aggregates import find_aggregate
 from ouzel.compiler.functions.gathering import orders_of
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Changelog, Names, Node, Unary
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Changelog, Names, Node, RowRole, Unary
 from ouzel.compiler.plan.distribution import ANY, Distribution, by_keys, single
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.plan.late import DropsLate
@@ -151,6 +151,7 @@ class Aggregate(Unary, DropsLate):
         exact = {key for key in self.keys if not isinstance(self.schema[key].type, FloatType)}
         return (predicate,) if read and read <= exact else None
 
+    role = RowRole.GROUPS
     is_rowwise = False
     meets_other_rows = ""
     calls_python = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import APPENDS, Changelog, Names
+from ouzel.compiler.plan.base import APPENDS, Changelog, Names, RowRole
 from ouzel.compiler.plan.joins import Join
 from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.types import ArrayType, MapType, RowType
@@ -42,6 +42,7 @@ class AsofJoin(Join, DropsLate):
     takes_conditions = False
     """With one more an earlier version would be the latest that meets it."""
 
+    role = RowRole.REPEATS
     waits = (True, True)
     drops_late = True
 

@@ -50,6 +50,16 @@ class Changelog(Enum):
     UPSERT = "upserts"
 
 
+class RowRole(Enum):
+    """What a node does to rows, as far as a comparison of two answers can tell rows apart above it."""
+
+    KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
+    GROUPS = "its keys tell its rows apart"
+    MATCHES = "its rows are matches of rows of both inputs, which it keeps, and their keys tell what a lost row would have met"
+    SINGLE = "a row of its input is in it once, or once for each window"
+    REPEATS = "a row of its input may be in several rows"
+
+
 APPENDS = frozenset({Changelog.APPEND})
 WEIGHTED = frozenset({Changelog.APPEND, Changelog.RETRACT})
 """What a node can read that is right for every weight."""
@@ -147,6 +157,11 @@ class Node(ABC):
 
     @property
     @abstractmethod
+    def role(self) -> RowRole:
+        """What it does to rows that are compared, of two runs of a query."""
+
+    @property
+    @abstractmethod
     def is_one_to_one(self) -> bool:
         """Whether it gives each row of its input once, whatever its columns, and no other."""
 
@@ -233,7 +248,7 @@ class Node(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """One line for EXPLAIN, without schema and properties."""
+        """One line for EXPLAIN, without schema and properties: what it is called, in one word, and what it does."""
 
     @property
     @abstractmethod
@@ -285,7 +300,8 @@ class Node(ABC):
 class Step(Node):
     """A node that is no table and none of the few others about which a planner asks: it answers those questions with no.
 
-    Who is one of them overrides that answer, as does who can leave out a part of its work.
+    Who is one of them overrides that answer, as does who can leave out a part of its work. Of its rows nothing is told that a comparison
+    could use: each of its input may be in several of them.
     """
 
     def prune(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
@@ -294,6 +310,7 @@ class Step(Node):
 
     merges_streams = False
     reads_late = False
+    role = RowRole.REPEATS
     is_one_to_one = False
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Names
+from ouzel.compiler.plan.base import Names, RowRole
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.plan.rowwise import ReadsElements
 from ouzel.compiler.types import ArrayType, Field, Schema
@@ -30,6 +30,7 @@ class GatherElements(ReadsElements):
         of_elements = columns_of(self.item) | (columns_of(self.condition) if self.condition else frozenset())
         return (((wanted - {self.name}) | columns_of(self.array) | of_elements) - dict(self.names).keys(),)
 
+    role = RowRole.KEEPS
     is_one_to_one = True
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import WEIGHTED, Names, SameColumns
+from ouzel.compiler.plan.base import WEIGHTED, Names, RowRole, SameColumns
 from ouzel.compiler.plan.distribution import single
 
 
@@ -25,6 +25,7 @@ class Gather(SameColumns):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)
 
+    role = RowRole.KEEPS
     is_rowwise = False
     meets_other_rows = ""
     closes_windows = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names
+from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names, RowRole
 from ouzel.compiler.plan.distribution import Distribution, by_keys, single
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import Field, Schema
@@ -104,6 +104,7 @@ class Join(Binary):
                 return (predicate, other) if names is there else (other, predicate)
         return None
 
+    role = RowRole.MATCHES
     is_rowwise = False
     meets_other_rows = "joins"
     joins_rows = True

@@ -16,7 +16,7 @@ from ouzel.compiler.expressions import (
     is_trivial,
     substitute,
 )
-from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, identity_origins, names_above
+from ouzel.compiler.plan.base import Names, Node, RowRole, RowWise, SameColumns, identity_origins, names_above
 from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import DataType, Field, IntegerType, Schema
 
@@ -49,6 +49,7 @@ class Project(RowWise):
         values = {name: value for name, value in self.items if name in read}
         return (substitute(predicate, values),) if all(map(is_trivial, values.values())) else None
 
+    role = RowRole.KEEPS
     is_one_to_one = True
     waits = (False,)
     calls_python = False
@@ -98,6 +99,7 @@ class Filter(SameColumns, RowWise):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)
 
+    role = RowRole.KEEPS
     waits = (False,)
     calls_python = False
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import Changelog, Leaf, Names
+from ouzel.compiler.plan.base import Changelog, Leaf, Names, RowRole
 from ouzel.compiler.records import RecordType
 from ouzel.compiler.types import Field, Schema
 
@@ -33,6 +33,7 @@ class Served(Leaf):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 
+    role = RowRole.SINGLE
     is_rowwise = False
     calls_python = True
     time_column = None

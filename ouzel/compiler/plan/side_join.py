@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Node, walk
+from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Node, RowRole, walk
 from ouzel.compiler.plan.distribution import ANY, OWN
 from ouzel.compiler.plan.joins import Join, JoinKind
 from ouzel.compiler.plan.served import Served
@@ -39,6 +39,7 @@ class SideJoin(Join):
     def asks_tables(self) -> tuple[str, ...]:
         return self.tables if self.asked else ()
 
+    role = RowRole.REPEATS
     distribution = (ANY, OWN)
 
     @property

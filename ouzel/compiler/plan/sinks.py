@@ -9,7 +9,7 @@ from enum import Enum
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.aggregates import resolve_aggregate
-from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Names, Node, SameColumns
+from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Names, Node, RowRole, SameColumns
 from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
@@ -120,6 +120,7 @@ class Sink(SameColumns):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 
+    role = RowRole.SINGLE
     is_rowwise = False
     is_one_to_one = True
     meets_other_rows = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.catalog import SourceTraits
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Changelog, Leaf, Names, Node, RowWise, SameColumns
+from ouzel.compiler.plan.base import Changelog, Leaf, Names, Node, RowRole, RowWise, SameColumns
 from ouzel.compiler.types import Schema
 
 
@@ -47,6 +47,7 @@ class Scan(Leaf):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return None
 
+    role = RowRole.SINGLE
     is_rowwise = False
     calls_python = False
 
@@ -104,6 +105,7 @@ class Watermark(SameColumns, RowWise):
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,)
 
+    role = RowRole.SINGLE
     waits = (False,)
     calls_python = False
 

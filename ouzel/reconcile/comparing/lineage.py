@@ -11,7 +11,6 @@ from typing import cast
 from ouzel.compiler import plan
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
-from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
 from ouzel.reconcile.explaining.bounds import PartBound, trace_call, with_bounding_calls
 from ouzel.reconcile.explaining.limits import find_bounds
@@ -20,52 +19,6 @@ DAY_US = 86_400_000_000
 
 CARRIED = "_key_"
 """Prefix of the columns that carry the group's keys, whatever the query makes of them, through to the batch job's answer."""
-
-
-class Role(Enum):
-    """What a node does to rows, as far as a comparison can tell rows apart above it."""
-
-    KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
-    GROUPS = "its keys tell its rows apart"
-    MATCHES = "its rows are matches of rows of both inputs, which it keeps, and their keys tell what a lost row would have met"
-    SINGLE = "a row of its input is in it once, or once for each window"
-    REPEATS = "a row of its input may be in several rows"
-
-
-ROLES: NodeTable[Role] = NodeTable(
-    "a reconciliation",
-    {
-        plan.Scan: Role.SINGLE,
-        plan.Watermark: Role.SINGLE,
-        plan.Project: Role.KEEPS,
-        plan.Filter: Role.KEEPS,
-        plan.Unnest: Role.REPEATS,
-        plan.GatherElements: Role.KEEPS,
-        plan.ApplyPython: Role.REPEATS,
-        plan.AssignSession: Role.SINGLE,
-        plan.AssignWindow: Role.SINGLE,
-        plan.Aggregate: Role.GROUPS,
-        plan.PartialAggregate: Refused("it compares what the query says, before any rule"),
-        plan.FinalAggregate: Refused("it compares what the query says, before any rule"),
-        plan.Union: Role.REPEATS,
-        plan.Join: Role.MATCHES,
-        plan.SetOperation: Role.REPEATS,
-        plan.IntervalJoin: Role.MATCHES,
-        plan.SideJoin: Role.REPEATS,
-        plan.Served: Role.SINGLE,
-        plan.Over: Role.REPEATS,
-        plan.TopN: Role.REPEATS,
-        plan.PartialTopN: Refused("it compares what the query says, before any rule"),
-        plan.AsofJoin: Role.REPEATS,
-        plan.Gather: Role.KEEPS,
-        plan.LateRows: Role.REPEATS,
-        plan.Sink: Role.SINGLE,
-    },
-)
-
-
-def _role(node: plan.Node) -> Role:
-    return ROLES[type(node)]
 
 
 class Direction(Enum):
@@ -206,7 +159,7 @@ def _carrying(node: plan.Node, bounds: Mapping[str, PartBound]) -> plan.Node:
             below = _carrying(node.input, bounds)
             kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
             return replace(node, input=below, items=(*node.items, *kept))
-        case _ if _role(node) is Role.KEEPS:
+        case _ if node.role is plan.RowRole.KEEPS:
             return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
     given, keys = set(node.schema.names), _carried_of(node)
     if node.groups:
@@ -236,7 +189,7 @@ def top_join(sink: plan.Sink) -> plan.Join | None:
     have an older one. What each task reads for itself is not lost.
     """
     node = _maker(sink)
-    if _role(node) is not Role.MATCHES:
+    if node.role is not plan.RowRole.MATCHES:
         return None
     join = cast(plan.Join, node)
     return join if join.kind is not plan.JoinKind.ANTI and (join.keys or not plan.PADDED[join.kind]) else None
@@ -244,7 +197,7 @@ def top_join(sink: plan.Sink) -> plan.Join | None:
 
 def _maker(sink: plan.Sink) -> plan.Node:
     node = sink.input
-    while _role(node) is Role.KEEPS:
+    while node.role is plan.RowRole.KEEPS:
         (node,) = node.inputs
     return node
 
@@ -279,7 +232,7 @@ def _trace_join(join: plan.Join, top: plan.Node, names: Mapping[str, str]) -> Jo
 
 def _origin(node: plan.Node, name: str) -> str | None:
     """The column of the top join that a column is, as it is; None if it is computed."""
-    if _role(node) is not Role.KEEPS:
+    if node.role is not plan.RowRole.KEEPS:
         return name
     value = node.expression_of(name)
     return _origin(node.inputs[0], value.name) if isinstance(value, Column) else None
@@ -287,12 +240,14 @@ def _origin(node: plan.Node, name: str) -> str | None:
 
 def _is_single(node: plan.Node) -> bool:
     """Whether nothing below multiplies rows, except into the windows that a row lies in."""
-    return not any(_role(below) in (Role.GROUPS, Role.MATCHES, Role.REPEATS) for below in plan.walk(node))
+    return not any(
+        below.role in (plan.RowRole.GROUPS, plan.RowRole.MATCHES, plan.RowRole.REPEATS) for below in plan.walk(node)
+    )
 
 
 def _trace(node: plan.Node, name: str) -> frozenset[str]:
     """The aggregate's columns that a column is computed from."""
-    if _role(node) is not Role.KEEPS:
+    if node.role is not plan.RowRole.KEEPS:
         return frozenset({name})
     value = node.expression_of(name)
     read = columns_of(value) if value is not None else ()
@@ -300,7 +255,7 @@ def _trace(node: plan.Node, name: str) -> frozenset[str]:
 
 
 def _direction(node: plan.Node, name: str) -> Direction:
-    if _role(node) is Role.KEEPS:
+    if node.role is plan.RowRole.KEEPS:
         value = _uncast(node.expression_of(name))
         return _direction(node.inputs[0], value.name) if isinstance(value, Column) else Direction.FREE
     calls = node.groups.calls if node.groups else ()

@@ -18,7 +18,6 @@ from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.plan.base import Names, SameColumns
 from ouzel.compiler.plan.distribution import Distribution
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType, Schema
-from ouzel.reconcile.comparing.lineage import ROLES, Role
 from ouzel.reconcile.explaining.behind import HIGH, Bound, LooksBack
 from ouzel.runtime.tasks.late import COMPONENT
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, lower_late_rows
@@ -191,9 +190,6 @@ class RecordedLateRows(LateRows):
 
     component: str
     path: str
-
-
-ROLES.entries[RecordedLateRows] = ROLES.entries[ExcludeLateRows] = Role.REPEATS
 
 
 def can_tell_late(node: LateRows) -> bool:
