@@ -36,8 +36,9 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
 from ouzel.runtime.protocol.shell import Shell
 from ouzel.runtime.protocol.task import Links, Port, TaskMachine, TaskSetup
-from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.bolt import ChainBolt
 from ouzel.runtime.tasks.call_waits import CallWaits
+from ouzel.runtime.tasks.chain_task import SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.user import UserSpout
 from ouzel.session import load_text

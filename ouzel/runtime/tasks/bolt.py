@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic, TypeVar
 
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
+from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors.dead_letters import append_lines
-from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import OuzelError
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
-from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
     Data,
-    Flush,
     Instruction,
     Root,
     Stalled,
     TimeStatus,
     Watermark,
-    Write,
 )
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
-from ouzel.runtime.protocol.shell import TakesFrames
-from ouzel.runtime.protocol.task import Links, TaskMachine, TaskSetup, carry_counts
+from ouzel.runtime.protocol.task import Links, TaskSetup, carry_counts
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
+from ouzel.runtime.tasks.chain_task import ChainTask, SinkEnd
 from ouzel.runtime.tasks.late import late_lines, standing_line
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
@@ -44,77 +37,8 @@ from ouzel.runtime.tasks.restoring import restore_states
 TELL_SPOUTS_MS = 100
 """At most so often a sink says upstream how far it has written, or that it is stalled."""
 
-STALLED_MS = 500.0
-"""A flush that takes longer has stalled the sink. (Some of what a slow flush takes counts as time: what is lost meanwhile is missed.)"""
 
-Waits = TypeVar("Waits")
-
-
-class SinkEnd(Generic[Waits]):
-    """The sink at the end of a chain: consolidates for upserts, and says what to write, when to flush, and what is flushed then.
-
-    Writing is left to the shell, which has the `writer` and may take its time: of `written` frames `flushed` have been flushed.
-    `unflushed` are the inputs, or what stands for them, that may be acked after the next flush. One flush is asked for at a time, so that
-    a slow sink gets more with each.
-    """
-
-    def __init__(self, node: Sink, consolidated: bool, writer: SinkWriter) -> None:
-        self.node, self.consolidated, self.writer = node, consolidated, writer
-        self.unflushed: list[Waits] = []
-        self.written = self.flushed = 0
-        self._rows = self._asked = 0
-        self._asked_ms = -math.inf
-        self._flushing: deque[tuple[int, int, list[Waits]]] = deque()
-        self._flushing_since_ms = -math.inf
-
-    def write(self, batch_id: int, frame: pl.DataFrame) -> list[Instruction]:
-        """Give the sink one batch."""
-        if self.node.mode is SinkMode.UPSERT and not self.consolidated:
-            frame = consolidate(frame, list(self.node.keys))
-        if not frame.height:
-            return []
-        self.written += 1
-        self._rows += frame.height
-        return [Write(batch_id, frame)]
-
-    def is_due(self, now_ms: float) -> bool:
-        """Whether it is time to flush."""
-        if self._flushing:
-            return False
-        return self._rows >= self.writer.flush_rows or now_ms - self._asked_ms >= self.writer.flush_interval_ms
-
-    def flush(self, now_ms: float) -> list[Instruction]:
-        """Ask for a flush, if there is anything to flush."""
-        asked_for = self._flushing[-1][1] if self._flushing else self.flushed
-        if not self.unflushed and self.written == asked_for:
-            return []
-        if not self._flushing:
-            self._flushing_since_ms = now_ms
-        self._asked += 1
-        self._flushing.append((self._asked, self.written, self.unflushed))
-        self.unflushed, self._rows, self._asked_ms = [], 0, now_ms
-        return [Flush(self._asked)]
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether everything is flushed."""
-        return not (self.unflushed or self._flushing) and self.written == self.flushed
-
-    def is_stalled(self, now_ms: float) -> bool:
-        """Whether what it writes to has kept it waiting for long."""
-        return bool(self._flushing) and now_ms - self._flushing_since_ms >= STALLED_MS
-
-    def on_flushed(self, number: int, now_ms: float) -> list[Waits]:
-        """This flush is done: the inputs that may be acked now."""
-        self._flushing_since_ms = now_ms
-        inputs: list[Waits] = []
-        while self._flushing and self._flushing[0][0] <= number:
-            _, self.flushed, flushed = self._flushing.popleft()
-            inputs += flushed
-        return inputs
-
-
-class ChainBolt(TaskMachine):
+class ChainBolt(ChainTask[Data]):
     """One task of a bolt that SQL made.
 
     A chain without state handles frame by frame, so that what it emits for a frame is the same in every attempt; one with state gathers
@@ -126,8 +50,8 @@ class ChainBolt(TaskMachine):
         self, setup: TaskSetup, chain: Chain, columns: Sequence[Sequence[str]], refusals: Refusals,
         quarantine: Quarantine, sink: SinkEnd[Data] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(setup)
-        self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
+        super().__init__(setup, chain, sink)
+        self.refusals, self.quarantine = refusals, quarantine
         chain.count_into(self.counts.counters)
         self.stateful = chain.stateful
         self._columns = [list(names) for names in columns]
@@ -138,14 +62,9 @@ class ChainBolt(TaskMachine):
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     @property
-    def writer(self) -> SinkWriter | None:
-        """Its sink's."""
-        return self.sink.writer if self.sink else None
-
-    @property
     def is_at_rest(self) -> bool:
         """Whether nothing is on its way, held back or due soon."""
-        return super().is_at_rest and not self.chain.is_ticked and (self.sink is None or self.sink.is_at_rest)
+        return super().is_at_rest and not self.chain.is_ticked
 
     def _work(self, arrived: list[Data]) -> None:
         fresh, again = self._sort(arrived)
@@ -308,27 +227,14 @@ class ChainBolt(TaskMachine):
         else:
             super().pass_time(moment)
 
-    @property
-    def _settled(self) -> int:
-        return self.sink.flushed + 1 if self.sink else super()._settled
-
-    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
-        """Ack the inputs that are flushed, and report the watermark that waited for them."""
-        self._begin(now_ms)
-        if self.sink:
-            self.answer(self.sink.on_flushed(number, now_ms), ())
-            self._release()
-            self._flush_if_due()
-        return self._take()
+    def _let_go(self, flushed: list[Data]) -> None:
+        self.answer(flushed, ())
 
     def flush_on_pause(self, now_ms: float) -> list[Instruction]:
         """Emit the changes that EMIT AFTER DELAY holds back."""
         self._begin(now_ms)
         self._emit_all(self.chain.flush_on_pause())
         return self._take()
-
-    def sample_into(self, take: TakesFrames | None) -> None:
-        self.chain.sample_into(take)
 
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With the state of its operators."""
@@ -381,14 +287,6 @@ class ChainBolt(TaskMachine):
                     self._let_out([(stream, part)], self._emissions, ())
                 else:
                     self.emit_root([(stream, part)], part.height)
-
-    def _flush_if_due(self) -> None:
-        if self.sink and self.sink.is_due(self.now_ms):
-            self._flush()
-
-    def _flush(self) -> None:
-        if self.sink:
-            self._out += self.sink.flush(self.now_ms)
 
     def _align(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
         """The frame under that input's column names (a union takes columns by position), with a weight if others have one."""

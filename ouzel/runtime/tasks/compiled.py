@@ -27,8 +27,9 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import key_groups_of
-from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.bolt import ChainBolt
 from ouzel.runtime.tasks.call_waits import CallWaits
+from ouzel.runtime.tasks.chain_task import SinkEnd
 from ouzel.runtime.tasks.context import SOURCE_NOTES, Results, TaskContext
 from ouzel.runtime.tasks.found import Finds
 from ouzel.runtime.tasks.partitions import NO_HISTORY, Partitions, Ways

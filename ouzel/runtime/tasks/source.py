@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ouzel.connectors.reading import ReadBatch
-from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import OuzelError
 from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.protocol.acker import PendingBatch
@@ -21,12 +20,11 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.shell import TakesFrames
-from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
+from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
-from ouzel.runtime.tasks.bolt import SinkEnd
+from ouzel.runtime.tasks.chain_task import ChainTask, SinkEnd
 from ouzel.runtime.tasks.committing import OffsetSettlement, Settlement, SinkProgress
 from ouzel.runtime.tasks.computing import BatchComputer
 from ouzel.runtime.tasks.partitions import Emitted, PartitionProgress, Partitions
@@ -67,7 +65,7 @@ class SourceParts(NamedTuple):
         return cls(partitions, reader, sinks, settlement)
 
 
-class SourceSpout(TaskMachine):
+class SourceSpout(ChainTask[PendingBatch]):
     """One task of a spout that SQL made.
 
     With a `sink` it also writes: nothing moves rows between source and sink, so a batch stays in the task that has read it. It is held
@@ -86,9 +84,7 @@ class SourceSpout(TaskMachine):
         self, setup: TaskSetup, source: SourceParts, chain: Chain, refusals: tuple[Refusals, Refusals],
         quarantine: Quarantine, sink: SinkEnd[PendingBatch] | None = None, leaves_epochs: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(setup, source.settlement.commits)
-        self._sink = sink
-        self.chain = chain
+        super().__init__(setup, chain, sink, source.settlement.commits)
         self._computer = BatchComputer(setup, chain, refusals, quarantine, source.partitions.answered_us)
         self._partitions, self._reader, self._sinks, self._settlement = source
         self._time = SourceTime(setup, source.partitions, source.reader, chain.is_timed)
@@ -190,10 +186,10 @@ class SourceSpout(TaskMachine):
 
     def _send_or_write(self, made: Streams, rows: int, token: object, frame_id: int) -> None:
         told = self.chain.tell_apart(frame_id)
-        if self._sink is None:
+        if self.sink is None:
             self.emit_root(made, rows, token, told)
         else:  # under its own id, whatever was asked and answered: its rows go nowhere else, and are not written twice
-            self._write(self._sink, made, rows, token, frame_id)
+            self._write(self.sink, made, rows, token, frame_id)
 
     def _write(self, sink: SinkEnd[PendingBatch], made: Streams, rows: int, token: object, frame_id: int) -> None:
         """Write the frames. The batch is done when they are flushed, or at once if there is nothing to wait for."""
@@ -207,45 +203,22 @@ class SourceSpout(TaskMachine):
             self._complete(self.acker.on_handled(held))
         self._flush_if_due()
 
-    def _flush_if_due(self) -> None:
-        if self._sink and self._sink.is_due(self.now_ms):
-            self._out += self._sink.flush(self.now_ms)
-
-    def on_flushed(self, number: int, now_ms: float) -> list[Instruction]:
-        """Let go of the batches that are flushed, and pass the time that waited for them."""
-        self._begin(now_ms)
-        for held in self._sink.on_flushed(number, now_ms) if self._sink else ():
+    def _let_go(self, flushed: list[PendingBatch]) -> None:
+        for held in flushed:
             self._complete(self.acker.on_handled(held))
-        self._release()
-        self._flush_if_due()
-        return self._take()
 
     def pass_time(self, moment: WatermarkStatus) -> None:
         """A task that writes passes time when all that was written before is flushed: at the end, and in a pause, it asks for a flush."""
-        if self._sink is None:
+        if self.sink is None:
             super().pass_time(moment)
             return
-        self.gate.push(self._sink.written, moment)
+        self.gate.push(self.sink.written, moment)
         if moment.status in (TimeStatus.PAUSED, TimeStatus.FINISHED):
-            self._out += self._sink.flush(self.now_ms)
-
-    @property
-    def _settled(self) -> int:
-        return self._sink.flushed + 1 if self._sink else super()._settled
-
-    @property
-    def writer(self) -> SinkWriter | None:
-        """Its sink's."""
-        return self._sink.writer if self._sink else None
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether nothing is on its way, or waits to be flushed."""
-        return super().is_at_rest and (self._sink is None or self._sink.is_at_rest)
+            self._flush()
 
     def on_reconnected(self, now_ms: float) -> list[Instruction]:
         """The rows of a task that writes are never on a connection."""
-        return [] if self._sink else super().on_reconnected(now_ms)
+        return [] if self.sink else super().on_reconnected(now_ms)
 
     def _skip(self, progress: PartitionProgress, skipped: SkippedRange) -> None:
         """Records are skipped, as if they had been handled at once. They say nothing of event time."""
@@ -267,7 +240,7 @@ class SourceSpout(TaskMachine):
 
     def _resend(self, batches: Iterable[PendingBatch]) -> None:
         again = []
-        for held in () if self._sink else batches:  # what is written here is never sent
+        for held in () if self.sink else batches:  # what is written here is never sent
             if self._settlement.is_lost(held, failed=False):
                 self._give_back(held)
             else:
@@ -359,9 +332,6 @@ class SourceSpout(TaskMachine):
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With where it stands in each partition."""
         return replace(super().snapshot(whole), places=self._reader.places)
-
-    def sample_into(self, take: TakesFrames | None) -> None:
-        self.chain.sample_into(take)
 
     def close(self) -> None:
         """Close the readers and the source."""
