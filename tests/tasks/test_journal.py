@@ -21,8 +21,14 @@ FIRST, SECOND, THIRD = (
 def test_a_cut_of_which_half_is_written_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = FileJournal(tmp_path / "cuts-1")
     journal.note(FIRST)
-    write = os.write
-    monkeypatch.setattr("os.write", lambda file, data: write(file, data[:3]))
+    write, room = os.write, [3]
+
+    def fill(file: int, data: bytes) -> int:
+        if not room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(file, data[: room.pop()])
+
+    monkeypatch.setattr("os.write", fill)
     with pytest.raises(TopologyError, match=r"what is read cannot be noted in .*cuts-1: No space left on device"):
         journal.note(SECOND)
     assert journal.cuts() == [FIRST]
