@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns, GroupState, SparkForm, by_spark
 from ouzel.compiler.plan import AggregateCall
@@ -46,9 +45,6 @@ class Xor(Accumulators):
 
     def merge(self, batch: SlottedRows) -> None:
         self._add(batch, numbers(self._take_merged(batch, "bits")), numbers(self._take_merged(batch, "count")))
-
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in ("bits", "count")]
 
     def result(self, slots: Slots) -> Values:
         return Values(BIGINT, self.columns["bits"][slots], self.columns["count"][slots] > 0)

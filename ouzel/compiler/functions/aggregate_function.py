@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import DOUBLE, DataType, DecimalType, FloatType, IntegerType, NullType
 
 AggregateTypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
 """Argument type -> (parameter, result), or None when the aggregate does not take this type."""
@@ -165,6 +165,11 @@ class AggregateFunction:
     def variant(self) -> str:
         """Which of the results that its accumulators can give."""
         return self.state.variant or self.name
+
+
+def number_to_double(kind: DataType) -> tuple[DataType, DataType] | None:
+    """The rule of types of what takes any number, as a DOUBLE, and gives one."""
+    return (DOUBLE, DOUBLE) if isinstance(kind, IntegerType | FloatType | DecimalType | NullType) else None
 
 
 def by_spark(name: str) -> Callable[[str], str]:

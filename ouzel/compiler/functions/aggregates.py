@@ -23,6 +23,7 @@ from ouzel.compiler.functions.aggregate_function import (
     GroupState,
     SparkForm,
     by_spark,
+    number_to_double,
 )
 from ouzel.compiler.functions.approximate import APPROXIMATE
 from ouzel.compiler.functions.gathering import GATHERING, has_value_order
@@ -105,11 +106,6 @@ def _extreme_state(argument: DataType | None, result: DataType, changes: bool) -
     return (("value", result, True),)
 
 
-def _spread(kind: DataType) -> tuple[DataType, DataType] | None:
-    number = isinstance(kind, IntegerType | FloatType | DecimalType | NullType)
-    return (DOUBLE, DOUBLE) if number else None
-
-
 def _bits(kind: DataType) -> tuple[DataType, DataType] | None:
     if isinstance(kind, NullType):
         return BIGINT, BIGINT
@@ -157,7 +153,7 @@ def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> Aggregat
     columns = (("count", BIGINT, False), ("mean", DOUBLE, False), ("spread", DOUBLE, False))
     state = GroupState(lambda argument, result, changes: columns, "moments", takes_back=True)
     return AggregateFunction(
-        name, _spread, "a number", doc, f"{name.upper()}(value)", state, SparkForm(by_spark(name)), counts=False, aliases=aliases
+        name, number_to_double, "a number", doc, f"{name.upper()}(value)", state, SparkForm(by_spark(name)), counts=False, aliases=aliases
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from ouzel.compiler.functions.aggregate_function import (
     Constant,
     GroupState,
     SparkForm,
+    number_to_double,
 )
 from ouzel.compiler.functions.gathering import Orders, as_column, ascending_fraction
 from ouzel.compiler.types import (
@@ -69,10 +70,6 @@ def _countable(kind: DataType) -> tuple[DataType, DataType] | None:
     return (kind, BIGINT) if days or isinstance(kind, _HASHED) else None
 
 
-def _number(kind: DataType) -> tuple[DataType, DataType] | None:
-    return (DOUBLE, DOUBLE) if isinstance(kind, IntegerType | FloatType | DecimalType | NullType) else None
-
-
 def _state(accumulators: str, kind: DataType) -> GroupState:
     """A partial aggregate has each class, a value of `kind`, with its weight."""
     columns: Columns = (("bag", ArrayType(RowType((("value", kind), ("weight", BIGINT)))), True),)
@@ -112,7 +109,7 @@ APPROXIMATE: tuple[AggregateFunction, ...] = (
         aliases=("approx_distinct",), call=CallForm(constants=(_STANDARD,), distinct=False, over=False),
     ),
     AggregateFunction(
-        "approx_percentile", _number, "a number",
+        "approx_percentile", number_to_double, "a number",
         "PERCENTILE_CONT of values that are rounded by at most 0.01 of themselves, or what is given; what is kept is bounded",
         "APPROX_PERCENTILE(value, 0.5 [, error])", _state("approximate percentile", DOUBLE),
         SparkForm(_spark_percentile, _spark_percentile_of_distinct), counts=False, aliases=("approx_quantile", "percentile_approx"),

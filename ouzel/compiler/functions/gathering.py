@@ -19,6 +19,7 @@ from ouzel.compiler.functions.aggregate_function import (
     GroupState,
     SparkForm,
     ValueOrder,
+    number_to_double,
 )
 from ouzel.compiler.types import (
     BIGINT,
@@ -26,9 +27,6 @@ from ouzel.compiler.types import (
     VARCHAR,
     ArrayType,
     DataType,
-    DecimalType,
-    FloatType,
-    IntegerType,
     IntervalType,
     MapType,
     NullType,
@@ -64,10 +62,6 @@ def _row_of_two(result: Callable[[DataType, DataType], DataType]) -> AggregateTy
 
 def _text(kind: DataType) -> tuple[DataType, DataType] | None:
     return (VARCHAR, VARCHAR) if kind in (VARCHAR, NullType()) else None
-
-
-def _number(kind: DataType) -> tuple[DataType, DataType] | None:
-    return (DOUBLE, DOUBLE) if isinstance(kind, IntegerType | FloatType | DecimalType | NullType) else None
 
 
 def bag_state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
@@ -264,7 +258,7 @@ GATHERING: tuple[AggregateFunction, ...] = (
     _end("first_value", "the first value that is not NULL, in the order given, or of event time", False),
     _end("last_value", "the last value that is not NULL, in the order given, or of event time", True),
     _quantile(
-        "percentile_cont", _number, "a number", "the value at a fraction of the way through all, between two if it must be",
+        "percentile_cont", number_to_double, "a number", "the value at a fraction of the way through all, between two if it must be",
         "PERCENTILE_CONT" + _PERCENT, SparkForm(_spark_continuous, sql_distinct=_sql_continuous),
         ("percentile", "quantile_cont"), (_FRACTION,),
     ),
@@ -274,7 +268,7 @@ GATHERING: tuple[AggregateFunction, ...] = (
         ("quantile_disc",), (_FRACTION,),
     ),
     _quantile(
-        "median", _number, "a number", "the value in the middle, or the mean of the two there", "MEDIAN(value)",
+        "median", number_to_double, "a number", "the value in the middle, or the mean of the two there", "MEDIAN(value)",
         SparkForm(lambda value, orders: f"F.median({value})", sql_distinct=lambda value, orders: f"median(DISTINCT {value})"),
     ),
     _quantile(

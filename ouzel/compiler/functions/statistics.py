@@ -10,16 +10,13 @@ from ouzel.compiler.functions.aggregate_function import (
     GroupState,
     SparkForm,
     by_spark,
+    number_to_double,
 )
 from ouzel.compiler.functions.gathering import as_column
 from ouzel.compiler.types import (
     BIGINT,
     DOUBLE,
     DataType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    NullType,
     RowType,
 )
 
@@ -31,19 +28,11 @@ _OF_ONE = ("regr_avgx", "regr_avgy", "regr_sxx", "regr_syy")
 """What Spark computes of one of the two, so that DISTINCT would mean values, not pairs."""
 
 
-def _is_number(kind: DataType) -> bool:
-    return isinstance(kind, IntegerType | FloatType | DecimalType | NullType)
-
-
-def _number(kind: DataType) -> tuple[DataType, DataType] | None:
-    return (DOUBLE, DOUBLE) if _is_number(kind) else None
-
-
 def _pair(result: DataType) -> AggregateTypeRule:
     def resolve(kind: DataType) -> tuple[DataType, DataType] | None:
         if not isinstance(kind, RowType) or len(kind.fields) != 2:
             return None
-        if not all(_is_number(part) for _, part in kind.fields):
+        if not all(number_to_double(part) for _, part in kind.fields):
             return None
         return RowType(tuple((name, DOUBLE) for name, _ in kind.fields)), result
 
@@ -69,7 +58,9 @@ def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFuncti
 def _of_shape(name: str, doc: str) -> AggregateFunction:
     state = GroupState(lambda argument, result, changes: _columns(SHAPE_MOMENTS), "moments of shape", takes_back=True)
     usage = f"{name.upper()}(value)"
-    return AggregateFunction(name, _number, "a number", doc, usage, state, SparkForm(by_spark(name)), counts=False)
+    return AggregateFunction(
+        name, number_to_double, "a number", doc, usage, state, SparkForm(by_spark(name)), counts=False
+    )
 
 
 STATISTICS: tuple[AggregateFunction, ...] = (

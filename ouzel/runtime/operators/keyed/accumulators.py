@@ -1,6 +1,6 @@
 """What an aggregate keeps for each call: accumulators by slot, into which rows or partial aggregates are folded.
 
-The columns are those of `ouzel.compiler.functions.aggregates.accumulators`; here is the arithmetic on them.
+The columns of a partial aggregate are those that `GroupState.columns` of the aggregate's entry says; here is the arithmetic on them.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Accumulators:
         raise NotImplementedError
 
     def export(self, slots: Slots) -> list[pl.Series]:
-        """The accumulator columns of these slots."""
-        raise NotImplementedError
+        """The accumulator columns of these slots: those of `types`, unless the entry has others."""
+        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in self.types]
 
     def result(self, slots: Slots) -> Values:
         """The call's value for these slots."""
@@ -122,9 +122,6 @@ class Tally(Accumulators):
     def merge(self, batch: SlottedRows) -> None:
         kernels.add_amounts(self.columns["count"], batch.slots, count_array(self._take_merged(batch, "count")))
 
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [pl.Series(f"{self.call.name}$count", self.columns["count"][slots])]
-
     def result(self, slots: Slots) -> Values:
         return Values(BIGINT, self.columns["count"][slots])
 
@@ -140,13 +137,9 @@ class _Limbs(Accumulators):
         self.types = {**{f"limb{place}": np.int64 for place in range(self.digits)}, "count": np.int64}
 
     def merge(self, batch: SlottedRows) -> None:
-        for name in (*(f"limb{place}" for place in range(self.digits)), "count"):
+        for name in self.types:
             kernels.add_amounts(self.columns[name], batch.slots, count_array(self._take_merged(batch, name)))
         self._carry(batch.touched)
-
-    def export(self, slots: Slots) -> list[pl.Series]:
-        names = (*(f"limb{place}" for place in range(self.digits)), "count")
-        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in names]
 
     def _carry(self, slots: Slots) -> None:
         """Bring all digits but the last back into their range."""

@@ -55,9 +55,6 @@ class Spread(Accumulators):
         rows = np.flatnonzero(counts)
         self._add(batch, rows, counts[rows], means[rows], spreads[rows])
 
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in self.types]
-
     def result(self, slots: Slots) -> Values:
         return spread_of(self.call, self.columns["count"][slots], self.columns["spread"][slots])
 
@@ -120,9 +117,6 @@ class Bits(Accumulators):
     def merge(self, batch: SlottedRows) -> None:
         bits, counts = (numbers(self._take_merged(batch, name)) for name in self.types)
         self._add(batch.slots, bits, counts)
-
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in self.types]
 
     def result(self, slots: Slots) -> Values:
         return bits_of(self.call, self.columns["bits"][slots], self.columns["count"][slots] > 0)

@@ -55,9 +55,6 @@ class _Merging(Accumulators):
         rows = np.flatnonzero(counts)
         self._add(batch, rows, (counts[rows], [moment[rows] for moment in moments]))
 
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in self.types]
-
     def result(self, slots: Slots) -> Values:
         return self.present(self.columns["count"][slots], [self.columns[name][slots] for name in self.names])
 
