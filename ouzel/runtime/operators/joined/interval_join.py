@@ -16,7 +16,7 @@ from ouzel.compiler.plan import LEFT_ONLY, IntervalJoin, JoinKind
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.joined import time_kernels
-from ouzel.runtime.operators.joined.join import Delta, Joining, RowPairs, Side, pad
+from ouzel.runtime.operators.joined.join import Candidates, Delta, Joining, RowPairs, Side, pad
 from ouzel.runtime.operators.joined.settling import BEGINNING, MeetingInTime, RowClock
 from ouzel.runtime.state.index import Slots
 
@@ -66,7 +66,7 @@ class IntervalJoining(MeetingInTime, Joining):
         self._table.release(owners)
         return pl.concat(made) if made else None
 
-    def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
+    def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> Candidates:
         """Slots of rows of the other side by key and time, and which of these lie within the span of each row."""
         own, theirs = self._clocks[1 - other.port], self._clocks[other.port]
         kept, ends = other.bag.list_slots(owners)
@@ -74,7 +74,7 @@ class IntervalJoining(MeetingInTime, Joining):
         time_kernels.sort_by_time(kept, times, ends)
         begins, counts = np.empty((2, len(groups)), np.int64)
         time_kernels.find_spans(times, ends, groups, mine + own.first, mine + own.last, begins, counts)
-        return kept, begins, counts
+        return Candidates(kept, begins, counts)
 
     def _step(self, own: Side, other: Side, part: Delta, pairs: RowPairs) -> Iterator[pl.DataFrame]:
         clock = self._clocks[own.port]

@@ -58,6 +58,18 @@ class Delta(NamedTuple):
     owners: Slots
     key: tuple[Words, Words]
 
+    def cut(self, rows: slice) -> Delta:
+        """These of its rows."""
+        return Delta(self.rows[rows], self.weights[rows], self.owners[rows], (self.key[0][rows], self.key[1][rows]))
+
+
+class Candidates(NamedTuple):
+    """Slots of rows of the other side, and where among them those begin that each row of the batch may meet, and how many they are."""
+
+    slots: Slots
+    begins: Ints
+    counts: Ints
+
 
 class RowPairs(NamedTuple):
     """The number of a row of the batch, and the slot of a row of the other side that it meets."""
@@ -103,18 +115,21 @@ class Joining(Operator):
 
     def _meet(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         key, owners, groups, touched = self._table.enter(frame, own.keys)
-        kept, begins, counts = self._candidates(other, touched, groups, frame)
-        for start, end in cuts_of_pairs(counts):
-            cut = slice(start, end)
-            part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
-            pairs = pair_up(kept, begins[cut], counts[cut])
-            yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
+        delta = Delta(frame, weights, owners, key)
+        yield from self._meet_candidates(own, other, delta, self._candidates(other, touched, groups, frame))
         self._table.release(touched)
 
-    def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
-        """Slots of rows of the other side, and where among them those begin that each row may meet, and how many they are."""
+    def _meet_candidates(self, own: Side, other: Side, delta: Delta, candidates: Candidates) -> Iterator[pl.DataFrame]:
+        """What becomes of rows and those that they may meet, so many pairs at a time."""
+        slots, begins, counts = candidates
+        for start, end in cuts_of_pairs(counts):
+            part, pairs = delta.cut(slice(start, end)), pair_up(slots, begins[start:end], counts[start:end])
+            yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
+
+    def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> Candidates:
+        """The rows of the other side that have the key."""
         kept, ends = other.bag.list_slots(owners)
-        return kept, ends[groups], np.diff(ends)[groups]
+        return Candidates(kept, ends[groups], np.diff(ends)[groups])
 
     def _meeting(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> RowPairs:
         """Those pairs of equal keys that meet the condition."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from ouzel.compiler.plan import SideJoin
 from ouzel.runtime.operators.buffers import Ints
-from ouzel.runtime.operators.joined.join import LEFT, RIGHT, Delta, Joining, Side, cuts_of_pairs, pair_up
+from ouzel.runtime.operators.joined.join import LEFT, RIGHT, Candidates, Delta, Joining, Side
 from ouzel.runtime.state.hashing import key_hashes, row_hashes
 from ouzel.runtime.state.index import Slots
 
@@ -88,11 +88,9 @@ class SideJoining(Joining):
         key = key_hashes(frame, own.keys, self._seed)
         owners = self._table.index.find(*key)
         begins, counts = ends[owners], np.where(owners < 0, 0, ends[owners + 1] - ends[owners])
-        for start, end in cuts_of_pairs(counts):
-            cut = slice(start, end)
-            part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
-            pairs = pair_up(kept, begins[cut], counts[cut])
-            yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
+        yield from self._meet_candidates(
+            own, other, Delta(frame, weights, owners, key), Candidates(kept, begins, counts)
+        )
 
     def _sorted_by_key(self, other: Side) -> tuple[Slots, Ints]:
         """The slots of the table's rows, and where those of each key begin, by the slot of the key, with the end of the last."""
