@@ -353,9 +353,14 @@ def _join(node: Node, other: Node, kind: JoinKind, producer: JoinedPairs) -> Nod
     """Pairs of the key and a row of both values."""
     left, right = _only(node, (KEY, VALUE)), _rename(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
     joined = Join(left, right, kind, ((KEY, OTHER_KEY),), written=NodeLocation(place=producer.place))
+    return Project(joined, _key_and_both(joined, producer))
+
+
+def _key_and_both(joined: Join, producer: Producer) -> tuple[tuple[str, Expression], ...]:
+    """The columns of a pair of the key and a row of both values."""
     values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
     both = cast_to(resolve_call("row", values), producer.record.columns[1].type)
-    return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both)))
+    return (KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both)
 
 
 def _ask(node: Node, producer: AskedPairs) -> Node:
@@ -376,9 +381,7 @@ def _ask(node: Node, producer: AskedPairs) -> Node:
     id = function_id(producer.service.get_many)
     served = Served(called, pair_of(key, other), (OTHER_KEY, OTHER), producer.service, id, producer.place)
     joined = SideJoin(node, served, JoinKind.LEFT, ((KEY, OTHER_KEY),), asked=True)
-    values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
-    both = cast_to(resolve_call("row", values), producer.record.columns[1].type)
-    return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both), *_carry(node, below)))
+    return Project(joined, (*_key_and_both(joined, producer), *_carry(node, below)))
 
 
 def _condition(expression: Expression) -> Expression:

@@ -24,7 +24,7 @@ def refuse_endless_order(program: Program) -> None:
     if tables:
         problem = f"ORDER BY of rows that never end is not supported: {_names(tables)} no end, so no row is ever known to be the first"
         instead = "add LIMIT 10, leave ORDER BY out, or give the table an end"
-        raise _locate(NotSupported(problem, instead=instead, about=ORDER_BY), program)
+        raise program.locate(NotSupported(problem, instead=instead, about=ORDER_BY))
 
 
 def say_first_rows_change(program: Program) -> Iterator[str]:
@@ -40,7 +40,7 @@ def say_first_rows_change(program: Program) -> Iterator[str]:
         )
         problem = f"these first rows go on changing: {_names(tables)} no end, and rows that come before them, {order}, may always come"
         instead = "give the table an end, or press Ctrl-C when you have seen enough"
-        yield str(_locate(NotSupported(problem, instead=instead, about=LIMIT), program))
+        yield str(program.locate(NotSupported(problem, instead=instead, about=LIMIT)))
 
 
 def first_rows(node: Node) -> TopN | None:
@@ -57,10 +57,3 @@ def endless_tables(node: Node) -> tuple[str, ...]:
 
 def _names(tables: tuple[str, ...]) -> str:
     return f"table {tables[0]} has" if len(tables) == 1 else f"tables {', '.join(tables)} have"
-
-
-def _locate(error: NotSupported, program: Program) -> NotSupported:
-    place = program.places.get(error.about) if error.about else None
-    if place:
-        error.located(program.text, place[0], place[1] - place[0])
-    return error

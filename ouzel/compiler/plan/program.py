@@ -10,6 +10,7 @@ from ouzel.compiler.plan.sinks import Sink
 
 if TYPE_CHECKING:
     from ouzel.compiler.functions.known import Row
+    from ouzel.errors import QueryError
 
 
 @dataclass(frozen=True)
@@ -106,3 +107,10 @@ class Program:
     def result(self) -> Sink | None:
         """The sink of the trailing SELECT, if there is one."""
         return next((sink for sink in self.sinks if sink.traits.returned), None)
+
+    def locate(self, error: QueryError) -> QueryError:
+        """The error, which points at where the text has the hint or setting that it is about, if it has one."""
+        place = self.places.get(error.about) if error.about else None
+        if place:
+            error.located(self.text, place[0], place[1] - place[0])
+        return error

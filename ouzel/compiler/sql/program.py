@@ -210,10 +210,7 @@ class _Compiler:
 
     def _alike(self, name: Name) -> CreateTable:
         """The CREATE TABLE of a table; of a view one that would declare its columns."""
-        found = pick(name, self.relations)
-        if not found:
-            raise unknown_table(self.source, name, self.relations)
-        known = list(self.relations)[found[0]]
+        known = self._known(name)
         if known in self.created:
             return self.created[known]
         return CreateTable(name, columns_as_clauses(self.source, self.relations[known], name.span))
@@ -234,10 +231,7 @@ class _Compiler:
         if self.source.text.startswith("'", subject.span[0]):
             relation = self.named.of_path(subject.text, subject.span)
             return describe_table(self.source, self.named.statement_of(subject.text), relation)
-        found = pick(subject, self.relations)
-        if not found:
-            raise unknown_table(self.source, subject, self.relations)
-        name = list(self.relations)[found[0]]
+        name = self._known(subject)
         if name in self.created:
             return describe_table(self.source, self.created[name], self.relations[name])
         return describe_relation(name, self.relations[name], self.connectors)
@@ -310,11 +304,15 @@ class _Compiler:
         self.sinks.append(replace(sink, written=NodeLocation(begins=name.span[0])))
         return relation
 
-    def _readable(self, name: Name) -> Relation:
+    def _known(self, name: Name) -> str:
+        """What the table or view of that name is called where it is declared."""
         found = pick(name, self.relations)
         if not found:
             raise unknown_table(self.source, name, self.relations)
-        known = list(self.relations)[found[0]]
+        return list(self.relations)[found[0]]
+
+    def _readable(self, name: Name) -> Relation:
+        known = self._known(name)
         table = self.tables.get(known)
         if table and not table.traits.reads:
             raise self.source.error(

@@ -140,6 +140,12 @@ def check_csv_options(options: Mapping[str, str], headed: bool) -> None:
         )
 
 
+def _refuse_nested(columns: Mapping[str, pl.DataType]) -> None:
+    for name, kind in columns.items():
+        if isinstance(kind, (pl.List, pl.Struct)):
+            raise ConnectorError(f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'")
+
+
 class CsvDecoder:
     """Decodes CSV records; `names` are the fields in order."""
 
@@ -148,11 +154,7 @@ class CsvDecoder:
     ) -> None:
         self.dialect = Dialect(options)
         self.columns, self.required = dict(columns), required
-        for name, kind in columns.items():
-            if isinstance(kind, (pl.List, pl.Struct)):
-                raise ConnectorError(
-                    f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'"
-                )
+        _refuse_nested(columns)
         self._changes = {name: parse_column(kind) for name, kind in columns.items() if not isinstance(kind, pl.String)}
         self._empty_is_null = self.dialect.null == ""
         self._name(self.dialect.columns)
@@ -281,11 +283,7 @@ class CsvEncoder:
     def __init__(self, options: Mapping[str, str], columns: Mapping[str, pl.DataType]) -> None:
         self.dialect = Dialect(options)
         self._columns = columns
-        for name, kind in columns.items():
-            if isinstance(kind, (pl.List, pl.Struct)):
-                raise ConnectorError(
-                    f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'"
-                )
+        _refuse_nested(columns)
 
     def encode(self, frame: pl.DataFrame) -> list[bytes]:
         """One record a row."""
