@@ -103,14 +103,14 @@ def _load_text(
     from ouzel.planner.packing import pack
 
     connectors, pairs = connector_traits(directory), tuple(pairs)
-    text, told = with_definitions(text, connectors)
-    script = hide_secrets(parse_script(text, with_own(functions)), connectors, _keep)
+    text, notes = with_definitions(text, connectors)
+    script = hide_secrets(parse_script(text, with_own(functions)), connectors, _put_into_environment)
     try:
         program = bind_script(script, connectors, settings=pairs)
     except QueryError:
-        _warn((*told, *script.source.notes()))  # a column that was found otherwise than meant may be why
+        _warn((*notes, *script.source.notes()))  # a column that was found otherwise than meant may be why
         raise
-    _warn((*told, *program.notes))
+    _warn((*notes, *program.notes))
     settings = _settings(program, pairs)
     filters = frozenset(key for key, connector in connectors.items() if connector.filters)
     program = _plan(program, settings, directory, filters)
@@ -137,17 +137,13 @@ def _plan(program: Program, settings: Settings, directory: Path, filters: frozen
         QueryError: the plan is too deep, or a table's input cannot be read.
     """
     from ouzel.listings import fill_listing
-    from ouzel.planner.rules.dag import Dag
-    from ouzel.planner.rules.leave_out_unasked_values import leave_out_unasked_values
-    from ouzel.planner.rules.share_equal_plans import share_equal_plans
+    from ouzel.planner.rules import apply_shared_rules
 
     refuse_deep_plans(program.sinks)
     _check_inputs(program, directory)
-    program = _with_small_tables(program, settings, directory)
-    dag = leave_out_unasked_values(Dag(program.sinks, filters, program.hints))
-    sinks = share_equal_plans(dag).sinks
+    program = apply_shared_rules(_with_small_tables(program, settings, directory), filters)
     listings = tuple(fill_listing(listing, settings) for listing in program.listings)
-    return replace(program, sinks=sinks, notes=(), listings=listings)
+    return replace(program, notes=(), listings=listings)
 
 
 def _topology(program: Program, settings: Settings, name: str, filters: frozenset[str]) -> Topology:
@@ -187,8 +183,8 @@ def _with_small_tables(program: Program, settings: Settings, directory: Path) ->
     return read_small_tables_whole(program, size_of)
 
 
-def _keep(secret: Secret) -> str:
-    """The variable that holds the secret now, for this process and its own; one that holds another query's is left as it is."""
+def _put_into_environment(secret: Secret) -> str:
+    """The variable that holds the secret from now on, for this process and those that it starts; one that holds another query's stays."""
     names = (f"{secret.variable}_{number}" if number > 1 else secret.variable for number in count(1))
     variable = next(name for name in names if os.environ.get(name) in (None, "", secret.value))
     os.environ[variable] = secret.value
@@ -205,9 +201,7 @@ def _point_at(program: Program) -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        place = program.places.get(error.about) if error.about else None
-        if place:
-            error.located(program.text, place[0], place[1] - place[0])
+        program.locate(error)
         raise
 
 

@@ -16,14 +16,19 @@ from ouzel.planner.rules.fold_constants import fold_constants
 from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
+from ouzel.planner.rules.leave_out_unasked_values import leave_out_unasked_values
 from ouzel.planner.rules.order_joins import order_joins
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
 from ouzel.planner.rules.separate_twin_branches import separate_twin_branches
+from ouzel.planner.rules.share_equal_plans import share_equal_plans
 from ouzel.planner.rules.share_panes import share_panes
 
 Rule = Callable[[Dag], Dag]
+
+SHARED_RULES: tuple[Rule, ...] = (leave_out_unasked_values, share_equal_plans)
+"""What both the topology and the batch job are made by, before anything else."""
 
 RULES: tuple[Rule, ...] = (
     fold_constants,  # before filters come down: a source compares with constants alone
@@ -42,14 +47,23 @@ RULES: tuple[Rule, ...] = (
     share_panes,  # of partial aggregates
     separate_twin_branches,  # last: others would remove its projections
 )
+"""What the topology is made by, after those."""
+
+
+def apply_shared_rules(program: Program, filters: frozenset[str]) -> Program:
+    """The program after SHARED_RULES; `filters` names the connectors whose sources apply a predicate."""
+    return _apply(SHARED_RULES, program, Dag(program.sinks, filters, program.hints))
 
 
 def optimise(program: Program, filters: frozenset[str] = frozenset(), tells_late: bool = False) -> Program:
-    """The program after all rules; `filters` names the connectors whose sources apply a predicate.
+    """The program after RULES; `filters` names the connectors whose sources apply a predicate.
 
     With `tells_late` rows come as they are to what may drop them as late.
     """
-    dag = Dag(program.sinks, filters, program.hints, tells_late)
-    for rule in RULES:
+    return _apply(RULES, program, Dag(program.sinks, filters, program.hints, tells_late))
+
+
+def _apply(rules: tuple[Rule, ...], program: Program, dag: Dag) -> Program:
+    for rule in rules:
         dag = rule(dag)
     return replace(program, sinks=dag.sinks)
