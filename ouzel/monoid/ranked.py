@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ouzel.compiler.functions.aggregate_function import ValueOrder
 from ouzel.compiler.functions.aggregates import AggregateSignature
@@ -20,8 +20,6 @@ from ouzel.monoid.python import InPython
 
 A = TypeVar("A")
 B = TypeVar("B")
-
-Pair = tuple[Any, Any]
 
 
 def _check_fraction(called: str, given: float) -> None:

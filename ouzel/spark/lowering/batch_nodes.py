@@ -237,12 +237,6 @@ def _gather_elements(node: plan.GatherElements, names: FrameNames) -> list[str]:
     return [f'.select("*", F.coalesce({made}, {empty}).alias({quote(node.name)}))']
 
 
-def _row_fields(node: plan.Unnest) -> tuple[str, ...]:
-    """The fields of the elements, if these are rows."""
-    element = node.array.type.element if isinstance(node.array.type, ArrayType) else None
-    return tuple(field for field, _ in element.fields) if isinstance(element, RowType) else ()
-
-
 @BATCH.add(plan.AssignWindow)
 def _assign_window(node: plan.AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
