@@ -15,16 +15,12 @@ from ouzel.compiler.plan.aggregates import (
 )
 from ouzel.compiler.plan.asof_join import AsofJoin
 from ouzel.compiler.plan.base import (
-    APPENDS,
     OWN_NAMES,
     UNBOUNDED,
     WEIGHT,
-    WEIGHTED,
     Binary,
-    Changelog,
     Leaf,
     Node,
-    RowRole,
     RowWise,
     SameColumns,
     Step,
@@ -50,6 +46,7 @@ from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
+from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog, RowRole
 from ouzel.compiler.plan.rowwise import Filter, Project, ReadsElements, Unnest
 from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sessions import AssignSession

@@ -12,11 +12,12 @@ from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, ValueOrder
 from ouzel.compiler.functions.aggregates import find_aggregate
 from ouzel.compiler.functions.gathering import orders_of
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Changelog, Names, Node, RowRole, Unary
+from ouzel.compiler.plan.base import UNBOUNDED, Names, Node, Unary
 from ouzel.compiler.plan.distribution import ANY, Distribution, by_keys, single
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.lifetime import Lifetime
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog, RowRole
 from ouzel.compiler.types import BIGINT, DataType, Field, FloatType, Schema
 from ouzel.errors import NotSupported
 

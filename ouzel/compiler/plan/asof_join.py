@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import APPENDS, Changelog, Names, RowRole
+from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.joins import Join
 from ouzel.compiler.plan.late import DropsLate
+from ouzel.compiler.plan.rows import APPENDS, Changelog, RowRole
 from ouzel.compiler.types import ArrayType, MapType, RowType
 
 

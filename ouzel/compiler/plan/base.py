@@ -10,13 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.plan.identity import digest, meaning
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog, RowRole
 from ouzel.compiler.plan.window_grid import WindowGrid
 from ouzel.compiler.types import Schema
 from ouzel.compiler.written import NodeLocation
@@ -28,7 +28,7 @@ WEIGHT = "$weight"
 """Name of the Int64 column that a retracting stream carries beside its schema."""
 
 OWN_NAMES = frozenset({
-    "array", "at", "back", "bag", "begins", "bound", "branch", "by", "component", "copy", "count", "counts", "deleted", "element", "end",
+    "array", "at", "back", "bag", "begins", "bound", "branch", "by", "component", "copy", "counts", "deleted", "element", "end",
     "error", "given", "gone", "group", "hash", "high", "is", "keep", "kept", "largest", "late", "line", "low", "mark", "most", "next",
     "nothing", "number", "odd", "offset", "owner", "pair", "pane", "part", "partition", "peers", "place", "position", "rank", "row",
     "rows", "run", "session", "shared", "slot", "span", "standing", "start", "step_end", "task", "time", "times", "total", "value", "was",
@@ -40,29 +40,6 @@ UNBOUNDED = "UNBOUNDED"
 
 Names = frozenset[str]
 """Columns, by name."""
-
-
-class Changelog(Enum):
-    """What a node's output may do to rows that it gave before: nothing, take them back (WEIGHT), or replace them by key."""
-
-    APPEND = "appends"
-    RETRACT = "retracts"
-    UPSERT = "upserts"
-
-
-class RowRole(Enum):
-    """What a node does to rows, as far as a comparison of two answers can tell rows apart above it."""
-
-    KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
-    GROUPS = "its keys tell its rows apart"
-    MATCHES = "its rows are matches of rows of both inputs, which it keeps, and their keys tell what a lost row would have met"
-    SINGLE = "a row of its input is in it once, or once for each window"
-    REPEATS = "a row of its input may be in several rows"
-
-
-APPENDS = frozenset({Changelog.APPEND})
-WEIGHTED = frozenset({Changelog.APPEND, Changelog.RETRACT})
-"""What a node can read that is right for every weight."""
 
 
 @dataclass(frozen=True)

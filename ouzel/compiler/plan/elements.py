@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Names, RowRole
+from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.identity import meaning
+from ouzel.compiler.plan.rows import RowRole
 from ouzel.compiler.plan.rowwise import ReadsElements
 from ouzel.compiler.types import ArrayType, Field, Schema
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import WEIGHTED, Names, RowRole, SameColumns
+from ouzel.compiler.plan.base import Names, SameColumns
 from ouzel.compiler.plan.distribution import single
+from ouzel.compiler.plan.rows import WEIGHTED, RowRole
 
 
 @dataclass(frozen=True)

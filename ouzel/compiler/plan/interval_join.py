@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of, conjunction
-from ouzel.compiler.plan.base import APPENDS, Changelog, Names
+from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.joins import LEFT_ONLY, Join, JoinKind, RowTime
 from ouzel.compiler.plan.late import DropsLate
+from ouzel.compiler.plan.rows import APPENDS, Changelog
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names, RowRole
+from ouzel.compiler.plan.base import UNBOUNDED, Binary, Names
 from ouzel.compiler.plan.distribution import Distribution, by_keys, single
 from ouzel.compiler.plan.identity import meaning
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog, RowRole
 from ouzel.compiler.types import Field, Schema
 
 

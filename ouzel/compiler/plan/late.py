@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import WEIGHTED, Changelog, Names, Node, Unary
+from ouzel.compiler.plan.base import Names, Node, Unary
 from ouzel.compiler.plan.distribution import ANY
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog
 from ouzel.compiler.types import Schema
 
 

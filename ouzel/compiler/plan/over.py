@@ -8,16 +8,10 @@ from enum import Enum
 from ouzel.compiler.expressions import SourceLocation
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.plan.aggregates import AggregateCall
-from ouzel.compiler.plan.base import (
-    APPENDS,
-    UNBOUNDED,
-    WEIGHTED,
-    Changelog,
-    Names,
-    Node,
-)
+from ouzel.compiler.plan.base import UNBOUNDED, Names, Node
 from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.ordered import Ordered
+from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog
 from ouzel.compiler.types import DataType, Field, Schema
 
 

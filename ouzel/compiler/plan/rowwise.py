@@ -16,8 +16,9 @@ from ouzel.compiler.expressions import (
     is_trivial,
     substitute,
 )
-from ouzel.compiler.plan.base import Names, Node, RowRole, RowWise, SameColumns, identity_origins, names_above
+from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, identity_origins, names_above
 from ouzel.compiler.plan.identity import meaning
+from ouzel.compiler.plan.rows import RowRole
 from ouzel.compiler.types import DataType, Field, IntegerType, Schema
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import Changelog, Leaf, Names, RowRole
+from ouzel.compiler.plan.base import Leaf, Names
+from ouzel.compiler.plan.rows import Changelog, RowRole
 from ouzel.compiler.records import RecordType
 from ouzel.compiler.types import Field, Schema
 

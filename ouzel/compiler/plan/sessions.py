@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import WEIGHTED, Changelog, Names
+from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.distribution import Distribution, by_keys, single
 from ouzel.compiler.plan.late import DropsLate
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog
 from ouzel.compiler.plan.windows import AddsWindow
 
 

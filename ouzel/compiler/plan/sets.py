@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, substitute
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHTED, Binary, Changelog, Names, Node, Step, identity_origins
+from ouzel.compiler.plan.base import UNBOUNDED, Binary, Names, Node, Step, identity_origins
 from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
+from ouzel.compiler.plan.rows import WEIGHTED, Changelog
 from ouzel.compiler.types import Schema
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Node, RowRole, walk
+from ouzel.compiler.plan.base import Node, walk
 from ouzel.compiler.plan.distribution import ANY, OWN
 from ouzel.compiler.plan.joins import Join, JoinKind
+from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog, RowRole
 from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sets import Union
 from ouzel.compiler.plan.sources import Scan

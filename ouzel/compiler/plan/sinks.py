@@ -9,9 +9,10 @@ from enum import Enum
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.aggregates import resolve_aggregate
-from ouzel.compiler.plan.base import APPENDS, WEIGHTED, Changelog, Names, Node, RowRole, SameColumns
+from ouzel.compiler.plan.base import Names, Node, SameColumns
 from ouzel.compiler.plan.distribution import ANY, Distribution, DistributionKind
 from ouzel.compiler.plan.ordered import SortKey
+from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog, RowRole
 from ouzel.compiler.types import Schema
 from ouzel.errors import QueryError
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.catalog import SourceTraits
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.plan.base import Changelog, Leaf, Names, Node, RowRole, RowWise, SameColumns
+from ouzel.compiler.plan.base import Leaf, Names, Node, RowWise, SameColumns
+from ouzel.compiler.plan.rows import Changelog, RowRole
 from ouzel.compiler.types import Schema
 
 

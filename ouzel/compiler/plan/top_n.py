@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, WEIGHTED, Changelog, Names, Node, SameColumns
+from ouzel.compiler.plan.base import UNBOUNDED, Names, Node, SameColumns
 from ouzel.compiler.plan.distribution import ANY
 from ouzel.compiler.plan.ordered import Ordered
+from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog
 from ouzel.compiler.types import BIGINT, Field, Schema
 
 ALL_ROWS = 1 << 62

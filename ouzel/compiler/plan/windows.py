@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import Names, RowRole, RowWise, Unary, identity_origins
+from ouzel.compiler.plan.base import Names, RowWise, Unary, identity_origins
+from ouzel.compiler.plan.rows import RowRole
 from ouzel.compiler.plan.window_grid import WindowGrid, lay_grid
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 

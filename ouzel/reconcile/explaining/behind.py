@@ -27,8 +27,9 @@ from ouzel.compiler.plan import (
     Union,
     Watermark,
 )
-from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Names, Unary
+from ouzel.compiler.plan.base import UNBOUNDED, Names, Unary
 from ouzel.compiler.plan.distribution import ANY
+from ouzel.compiler.plan.rows import APPENDS, Changelog
 from ouzel.compiler.types import BIGINT, VARCHAR, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.reconcile.recording.record import RunRecord
