@@ -32,9 +32,12 @@ settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--update-golden` writes expected plans anew; look at the difference before you commit it."""
+    """`--update-golden` writes expected plans anew; look at the difference before you commit it. `--function` is for who adds one."""
     parser.addoption(
         "--update-golden", action="store_true", help="write golden files anew instead of comparing with them"
+    )
+    parser.addoption(
+        "--function", metavar="NAME", help="compare with Spark what this function of the registry answers, and no other"
     )
 
 

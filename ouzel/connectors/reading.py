@@ -88,7 +88,10 @@ class OffsetRange:
 
 
 class Reader(Protocol):
-    """Reads one partition. It may also be a LaggingReader, a backlog.Backlogged or a PinnedReader."""
+    """Reads one partition. It may also be a LaggingReader, a backlog.Backlogged or a PinnedReader.
+
+    It is called by one thread at a time, which need not be the one that opened it.
+    """
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.

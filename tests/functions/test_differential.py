@@ -121,8 +121,13 @@ def run(spark: Any, spark_rows: Any, rows: pl.DataFrame, cases: list[Case]) -> l
     return problems
 
 
-def test_every_function_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.DataFrame) -> None:
-    problems = run(spark, spark_rows, rows, function_cases())
+def test_every_function_answers_as_spark(
+    spark: Any, spark_rows: Any, rows: pl.DataFrame, request: pytest.FixtureRequest
+) -> None:
+    only = request.config.getoption("--function")
+    cases = [case for case in function_cases() if only in (None, case.name)]
+    assert cases, f"the registry has no function {only}"
+    problems = run(spark, spark_rows, rows, cases)
     assert not problems, "\n".join(problems)
 
 

@@ -10,14 +10,14 @@ from ouzel.runtime.protocol.watched_time import WatchedTime
 
 
 class Unheard:
-    """The silence since the last word, looked at again and again."""
+    """The silence of the topology master, looked at again and again."""
 
     def __init__(self, limit_ms: float) -> None:
         self._limit_ms, self._time = limit_ms, WatchedTime(STEP * limit_ms)
         self.on_heard()
 
     def on_heard(self) -> None:
-        """It said something."""
+        """The topology master has said something."""
         self._since_ms, self._silence = self._time.now_ms, Starvation()
 
     def look(self, now_ms: float) -> bool:
@@ -27,10 +27,10 @@ class Unheard:
         return is_quiet and self._silence.is_due(self._limit_ms, self._time.now_ms)
 
     def see(self, usage: Usage | None) -> None:
-        """What it had of the CPU; None if there is none, or that is not known."""
+        """What the topology master had of the CPU; None if there is none, or that is not known."""
         self._silence.see(usage, self._time.now_ms)
 
     @property
     def is_over(self) -> bool:
-        """Whether it will not be heard of any more."""
+        """Whether it has been silent for too long: it will say nothing any more."""
         return self._time.now_ms - self._since_ms - self._silence.excused_ms > self._limit_ms
