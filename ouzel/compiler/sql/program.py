@@ -210,7 +210,7 @@ class _Compiler:
 
     def _alike(self, name: Name) -> CreateTable:
         """The CREATE TABLE of a table; of a view one that would declare its columns."""
-        known = self._known(name)
+        known = self._look_up(name)
         if known in self.created:
             return self.created[known]
         return CreateTable(name, columns_as_clauses(self.source, self.relations[known], name.span))
@@ -231,7 +231,7 @@ class _Compiler:
         if self.source.text.startswith("'", subject.span[0]):
             relation = self.named.of_path(subject.text, subject.span)
             return describe_table(self.source, self.named.statement_of(subject.text), relation)
-        name = self._known(subject)
+        name = self._look_up(subject)
         if name in self.created:
             return describe_table(self.source, self.created[name], self.relations[name])
         return describe_relation(name, self.relations[name], self.connectors)
@@ -304,7 +304,7 @@ class _Compiler:
         self.sinks.append(replace(sink, written=NodeLocation(begins=name.span[0])))
         return relation
 
-    def _known(self, name: Name) -> str:
+    def _look_up(self, name: Name) -> str:
         """What the table or view of that name is called where it is declared."""
         found = pick(name, self.relations)
         if not found:
@@ -312,7 +312,7 @@ class _Compiler:
         return list(self.relations)[found[0]]
 
     def _readable(self, name: Name) -> Relation:
-        known = self._known(name)
+        known = self._look_up(name)
         table = self.tables.get(known)
         if table and not table.traits.reads:
             raise self.source.error(
