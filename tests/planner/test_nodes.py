@@ -86,6 +86,13 @@ def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
         assert asked <= family.__abstractmethods__
 
 
+def test_no_node_inherits_from_another_what_a_comparison_may_conclude_of_its_rows() -> None:
+    nodes = [kind for kind in node_classes() if kind.__module__.startswith(PLAN)]
+    answers = {kind: next(each for each in kind.__mro__ if "role" in vars(each)) for kind in nodes}
+    inherited = [kind.__name__ for kind, family in answers.items() if family is not kind and family in nodes]
+    assert not inherited, f"write `role = RowRole....`: it is that of another node now: {inherited}"
+
+
 def test_each_node_says_what_it_leaves_out() -> None:
     silent = {
         kind.__name__

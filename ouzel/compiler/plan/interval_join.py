@@ -8,7 +8,7 @@ from ouzel.compiler.expressions import Expression, columns_of, conjunction
 from ouzel.compiler.plan.base import Names
 from ouzel.compiler.plan.joins import LEFT_ONLY, Join, JoinKind, RowTime
 from ouzel.compiler.plan.late import DropsLate
-from ouzel.compiler.plan.rows import APPENDS, Changelog
+from ouzel.compiler.plan.rows import APPENDS, Changelog, RowRole
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class IntervalJoin(Join, DropsLate):
         read = {time.column for time in self.times} | (columns_of(self.within) if self.within is not None else set())
         return super().needs(wanted | read)
 
+    role = RowRole.MATCHES
     waits = (True, True)
     drops_late = True
 
