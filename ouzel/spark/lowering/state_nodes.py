@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
+from typing import NamedTuple
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
@@ -74,16 +75,26 @@ class Given(Leaf):
         return ("given", self.ids[1 + self.columns.names.index(column)])
 
 
+class HeldOperator(NamedTuple):
+    """What of an InState travels to Spark's workers."""
+
+    operator: Node
+    lag_us: int
+    of_tables: bool
+
+
 @dataclass(frozen=True)
 class InState(Step):
     """A node of the plan, `operator`, that our operator computes inside Spark's state; its inputs there are Givens.
 
-    Its watermark is `lag_us` behind Spark's, as operators below let rows out so much later. `why` says why Spark's own node is not used.
+    Its watermark is `lag_us` behind Spark's, as operators below let rows out so much later. `of_tables` says that no node below waits for
+    time: then what comes behind Spark's watermark is late. `why` says why Spark's own node is not used.
     """
 
     branches: tuple[Node, ...]
     operator: Node
     lag_us: int = 0
+    of_tables: bool = True
     why: str = ""
 
     @property
@@ -180,7 +191,7 @@ def operators_text(dag: Dag) -> str:
 def _pickled_operators(dag: Dag) -> Iterator[tuple[str, bytes]]:
     for node in dag.nodes():
         if isinstance(node, InState):
-            held = (node.operator, node.lag_us)
+            held = HeldOperator(node.operator, node.lag_us, node.of_tables)
             yield _name(node), pickle_with_modules(held, [node.operator.label])
 
 

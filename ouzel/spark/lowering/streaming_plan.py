@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import fields, replace
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
 from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Case, Column, Literal
@@ -25,7 +24,7 @@ from ouzel.compiler.plan import (
     walk,
 )
 from ouzel.compiler.plan.aggregates import is_distinct, row_of
-from ouzel.compiler.types import BIGINT, BOOLEAN, INT, ArrayType, DataType
+from ouzel.compiler.types import BIGINT, BOOLEAN, INT, TIMESTAMP, ArrayType, DataType
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.spark.lowering.state_nodes import InState
@@ -34,24 +33,30 @@ from ouzel.spark.lowering.streaming_nodes import (
     END,
     EventTime,
     EventTimeKey,
-    MarkedScan,
     MicroBatch,
     OfSets,
     SideScan,
     StaticScan,
+    StreamScan,
     check_set,
+    copy_scan,
     of_branch,
 )
 
-ScanKind = TypeVar("ScanKind", bound=Scan)
+NEVER = Literal(TIMESTAMP, None)
+"""The event time of tables that have none: it does not move before the end mark does."""
 
 ROWS = "$rows"
 """The name of a count that is dropped: Spark needs some call in an aggregation."""
 
 
 def in_time(dag: Dag) -> Dag:
-    """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
+    """The plan with Spark's event time below each node that waits for it, so that windows close and their state goes.
+
+    What waits for the end of its tables is told of that by event time, too: it passes at the end, of a table without time at once.
+    """
     waiting = [node for node in dag.nodes() if any(node.waits)]
+    undated = {id(scan) for node in waiting if _waits_for_ends(node) for scan in _undated(node)}
     waited = {id(node) for top in waiting for node in walk(top) if node.declares_time}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
     _check_timed(node for node in dag.nodes() if id(node) in timed)
@@ -64,6 +69,8 @@ def in_time(dag: Dag) -> Dag:
                 return EventTime(made.input, made.expression) if id(node) in waited else made.input
             case Scan() if id(node) in timed:
                 return _mark(made)
+            case Scan() if id(node) in undated:
+                return EventTime(_mark(made), NEVER)
             case Project() if id(node) in timed:
                 return _with_end(made)
             case Aggregate(window=(_, end, _)):
@@ -72,6 +79,20 @@ def in_time(dag: Dag) -> Dag:
         return made
 
     return dag.rebuilt(make)
+
+
+def _waits_for_ends(node: Node) -> bool:
+    """Whether the node waits until its tables have ended, whatever time is."""
+    groups = node.operator.groups if isinstance(node, InState) else node.groups
+    return bool(groups and groups.leaves_last) or not any(below.declares_time for below in walk(node))
+
+
+def _undated(node: Node) -> Iterator[Scan]:
+    """The tables below a node that declare no time."""
+    if isinstance(node, Scan):
+        yield node
+    for below in () if node.declares_time else node.inputs:
+        yield from _undated(below)
 
 
 def _check_timed(nodes: Iterable[Node]) -> None:
@@ -177,7 +198,7 @@ def with_side_tables(dag: Dag) -> Dag:
 
 def _side_table(node: Node) -> Node:
     if isinstance(node, Scan):
-        return _copy_scan(node, StaticScan if node.traits == GIVEN_ROWS else SideScan)
+        return copy_scan(node, StaticScan if node.traits == GIVEN_ROWS else SideScan)
     if node.declares_time:
         return _side_table(node.inputs[0])
     return node.with_inputs(tuple(map(_side_table, node.inputs)))
@@ -188,17 +209,17 @@ def with_ends(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        return _mark(made, True) if type(made) is Scan else made
+        return _mark(made, dropped=True) if isinstance(made, Scan) and _is_unmarked(made) else made
 
     return dag.rebuilt(make)
 
 
-def _mark(scan: Scan, dropped: bool = False) -> MarkedScan:
-    return replace(_copy_scan(scan, MarkedScan), dropped=dropped)
+def _is_unmarked(scan: Scan) -> bool:
+    return type(scan) is Scan or (isinstance(scan, StreamScan) and not scan.marked)
 
 
-def _copy_scan(scan: Scan, kind: type[ScanKind]) -> ScanKind:
-    return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
+def _mark(scan: Scan, dropped: bool = False) -> StreamScan:
+    return replace(copy_scan(scan, StreamScan), marked=True, dropped=dropped)
 
 
 def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
@@ -216,7 +237,7 @@ def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
 
 
 def _static(node: Node) -> Node:
-    return _copy_scan(node, StaticScan) if isinstance(node, Scan) else node
+    return copy_scan(node, StaticScan) if isinstance(node, Scan) else node
 
 
 def _lowest(dag: Dag) -> list[Aggregate]:
