@@ -29,7 +29,6 @@ SAID = {
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
         "they refuse, when the query is planned": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "and streams of Spark refuse it": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "Spark's streams refuse when the query is planned": "spark/lowering/"
         "test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },

@@ -12,8 +12,8 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
-from ouzel.compiler.plan.base import Names, Step
-from ouzel.compiler.plan.distribution import Distribution
+from ouzel.compiler.plan.base import APPENDS, Names, Step
+from ouzel.compiler.plan.distribution import ANY, Distribution
 from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames
@@ -168,12 +168,34 @@ class InState(Step):
         return (*self.identity, column)
 
 
+@dataclass(frozen=True)
+class InTasks(InState):
+    """A join that asks a table by key, `operator`, which our operator computes in Spark's tasks: it keeps nothing of its rows."""
+
+    distribution = (ANY,)
+    waits = (False,)
+    accepts = (APPENDS,)
+
+    @property
+    def label(self) -> str:
+        return f"{self.operator.label} in Spark's tasks"
+
+
 def lower_in_state(node: InState, names: FrameNames) -> list[str]:
     """The call that makes the node's rows."""
-    columns = ", ".join(f"{backtick(field.name)} {to_spark_type(field.type)}" for field in node.schema)
     frames = [names[id(branch)] for branch in node.inputs] if len(node.inputs) > 1 else []
-    made = call("in_state", [f"{OPERATORS}[{quote(_name(node))}]", quote(columns), *frames[1:]])
+    made = call("in_state", [f"{OPERATORS}[{quote(_name(node))}]", quote(_columns(node)), *frames[1:]])
     return [*frames[:1], comment(f"Ouzel's operator in Spark's state: {node.why}"), f".transform({made})"]
+
+
+def lower_in_tasks(node: InTasks, names: FrameNames) -> list[str]:
+    """The call that makes the node's rows."""
+    made = call("ask_table", [f"{OPERATORS}[{quote(_name(node))}]", quote(_columns(node)), "folder"])
+    return [comment(f"Ouzel's operator in Spark's tasks: {node.why}"), f".transform({made})"]
+
+
+def _columns(node: Node) -> str:
+    return ", ".join(f"{backtick(field.name)} {to_spark_type(field.type)}" for field in node.schema)
 
 
 def operators_text(dag: Dag) -> str:

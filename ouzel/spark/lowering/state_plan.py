@@ -26,7 +26,7 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import Given, InState
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks
 from ouzel.spark.lowering.streaming_nodes import STREAMING, StreamScan, check_set, copy_scan
 
 NO_CHANGES = "Spark's own takes no rows back"
@@ -40,7 +40,7 @@ def with_our_operators(dag: Dag) -> Dag:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
         own = with_inputs(node, inputs)
         if not (why := _why_not_own(own, lag_us)):
-            made = _carry_weights(own)
+            made = _in_tasks(own) if isinstance(own, SideJoin) and own.asked else _carry_weights(own)
             lags[id(made)] = lag_us
             return made
         below = [each for upstream in node.inputs for each in walk(upstream)]
@@ -96,6 +96,11 @@ _OWN: Mapping[type[Node], Callable[[Any, int, bool], str | None]] = {
     ApplyPython: lambda node, lag_us, weighted: NO_CHANGES if weighted else None,
 }
 """By class (node, lag in microseconds, whether an input carries WEIGHT) -> why not Spark's own node; None: the entry in STREAMING says."""
+
+
+def _in_tasks(node: SideJoin) -> InTasks:
+    asking = node.with_inputs((Given.of(node.left), node.right))
+    return InTasks((node.left,), asking, why="Spark's own asks no table for single rows", written=node.written)
 
 
 def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, of_tables: bool, why: str) -> InState:

@@ -51,7 +51,7 @@ class StreamingQuery:
         sink: where its rows go.
         mode: Spark's output mode.
         text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T`, `read_stream`
-            `read_table`, `in_state` and `python_steps`.
+            `read_table`, `in_state`, `ask_table` and `python_steps`.
         frame: the variable that then holds the streaming DataFrame.
         after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
             may read `batch` several times: persist it.
@@ -148,11 +148,6 @@ def _refuse(node: Node) -> None:
     """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
     if node.reads_late:
         _refuse_by_place(node)
-    if node.asks_tables:
-        raise NotSupported(
-            f"a join with {', '.join(node.asks_tables)} by the clock: a stream of Spark asks no table for single rows",
-            instead="run it as a topology, or as a batch job",
-        )
     _refuse_timed_python(node)
 
 

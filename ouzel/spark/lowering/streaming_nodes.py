@@ -20,7 +20,7 @@ from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.compiler.types import BIGINT, BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
-from ouzel.spark.lowering.state_nodes import Given, InState, lower_in_state
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, lower_in_state, lower_in_tasks
 from ouzel.spark.lowering.tables import call_reader, lower_scan
 from ouzel.spark.lowering.text import call, quote, with_columns
 
@@ -221,7 +221,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
             "leave LATE INTO out, or use --engine heron",
         ),
         plan.IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
-        plan.Served: Refused("it asks no service", "run it as a topology"),
+        plan.Served: Refused("it is no stream: the join that asks it does so for itself"),
         Given: Refused("it stands for an input of an operator"),
         plan.PartialTopN: Refused("its streams have no first rows"),
         plan.TopN: Refused("its streams have no first rows"),
@@ -265,6 +265,7 @@ def _lower_side_scan(node: SideScan, names: FrameNames) -> list[str]:
 
 
 STREAMING.add(InState)(lower_in_state)
+STREAMING.add(InTasks)(lower_in_tasks)
 
 
 def _read_stream(scan: plan.Scan, *more: str) -> str:

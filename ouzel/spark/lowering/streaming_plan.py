@@ -189,7 +189,7 @@ def with_side_tables(dag: Dag) -> Dag:
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         return (
             node.with_inputs((inputs[0], _side_table(node.right)))
-            if isinstance(node, SideJoin)
+            if isinstance(node, SideJoin) and not node.asked
             else with_inputs(node, inputs)
         )
 

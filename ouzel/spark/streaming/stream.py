@@ -74,6 +74,7 @@ class Stream:
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
+        from ouzel.spark.io.asking import ask_table
         from ouzel.spark.io.in_state import in_state
         from ouzel.spark.io.source import read_table
 
@@ -83,6 +84,7 @@ class Stream:
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
             "read_table": partial(read_table, bad_records=self._bad), "in_state": partial(in_state, late=self._late),
+            "ask_table": ask_table,
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)

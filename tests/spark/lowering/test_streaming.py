@@ -161,12 +161,6 @@ def test_explain_says_which_operators_are_ours_and_why(tmp_path: Path, text: str
             "table 'here': Structured Streaming cannot read connector 'memory', which lives in one process; use 'file', or --engine heron",
         ),
         (
-            "CREATE TABLE places (code VARCHAR, PRIMARY KEY (code) NOT ENFORCED) WITH ('connector' = 'redis-table', "
-            "'url' = 'redis://localhost', 'key' = 'a', 'structure' = 'hash', 'format' = 'json'); "
-            "SELECT w.word FROM words AS w JOIN places FOR SYSTEM_TIME AS OF PROCTIME() AS p ON w.word = p.code;",
-            "a join with places by the clock: a stream of Spark asks no table for single rows; run it as a topology, or as a batch job",
-        ),
-        (
             f"CREATE TABLE late (kind VARCHAR) WITH ('connector' = 'print'); "
             f"SELECT COUNT(*) AS n {MINUTES} EMIT AFTER WATERMARK LATE INTO late;",
             "Structured Streaming cannot take LateRows: each table that is written is a query of its own there, and each calls other rows "
