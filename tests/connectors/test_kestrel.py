@@ -134,8 +134,7 @@ def test_what_is_handled_while_a_confirmation_is_under_way_is_confirmed_before_t
         if command.startswith(b"confirm") and not closer.ident:
             reader.acknowledge(batch.start + 1, batch.end)
             closer.start()
-            while not closing.is_set():
-                await asyncio.sleep(0.001)
+            await asyncio.to_thread(closing.wait)
         return answer
 
     def note_and_end(self: Client) -> None:

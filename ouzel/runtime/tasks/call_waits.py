@@ -9,7 +9,7 @@ from ouzel.runtime.protocol.messages import Send, Stalled, Waiting
 from ouzel.runtime.protocol.task import TaskSetup
 
 
-class Waits(Protocol):
+class WaitListener(Protocol):
     """Who is told that a call waits."""
 
     component: str

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Key = TypeVar("Key")
-Value = TypeVar("Value")
+Finding = TypeVar("Finding")
 
 
-class _Together(AccumulatorParam[dict[Key, Value]]):  # type: ignore[misc]
-    def zero(self, value: dict[Key, Value]) -> dict[Key, Value]:
+class _Together(AccumulatorParam[dict[Key, Finding]]):  # type: ignore[misc]
+    def zero(self, value: dict[Key, Finding]) -> dict[Key, Finding]:
         return {}
 
-    def addInPlace(self, value1: dict[Key, Value], value2: dict[Key, Value]) -> dict[Key, Value]:
+    def addInPlace(self, value1: dict[Key, Finding], value2: dict[Key, Finding]) -> dict[Key, Finding]:
         value1.update(value2)
         return value1
 
 
-def accumulator(spark: SparkSession) -> Accumulator[dict[Key, Value]]:
+def accumulator(spark: SparkSession) -> Accumulator[dict[Key, Finding]]:
     """An empty dictionary that tasks add to."""
     return spark.sparkContext.accumulator({}, _Together())

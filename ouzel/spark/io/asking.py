@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from ouzel.spark.io.python_steps import Batches, compute_batch
+from ouzel.spark.io.python_steps import Batches, process_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ def _asking(operator: str, folder: str) -> Batches:
     def compute(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         node, joining = _open_join(operator, folder)
         for batch in batches:
-            yield from compute_batch(joining, node.left.schema, node.schema, batch)
+            yield from process_batch(joining, node.left.schema, node.schema, batch)
 
     return compute
 
@@ -47,13 +47,11 @@ def _asking(operator: str, folder: str) -> Batches:
 @lru_cache(16)
 def _open_join(operator: str, folder: str) -> tuple[SideJoin, SideJoining]:
     """The operator of this worker: Spark gives it one task after the other, and it connects and remembers for all of them."""
-    from ouzel.compiler.plan import SideJoin
     from ouzel.runtime.operators.joined.side_join import SideJoining
     from ouzel.runtime.tasks.sides import Asking
     from ouzel.spark.io.buckets import read_operator
 
-    node = read_operator(operator).operator
-    assert isinstance(node, SideJoin)
+    node = cast("SideJoin", read_operator(operator).operator)
     joining = SideJoining(node, 0)
     joining.ask_of(Asking(node, 0, lambda scan: _request(scan, Path(folder)), _Untold()))
     return node, joining
@@ -69,7 +67,7 @@ def _request(scan: Scan, folder: Path) -> SourceRequest:
 
 
 class _Untold:
-    """Nobody asks a task of Spark what it waits for (see ouzel.runtime.tasks.call_waits.Waits)."""
+    """Nobody asks a task of Spark what it waits for (see ouzel.runtime.tasks.call_waits.WaitListener)."""
 
     component = ""
 

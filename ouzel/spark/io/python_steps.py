@@ -28,7 +28,7 @@ def python_steps(text: str) -> Batches:
         operator = PythonSteps(pickle.loads(b64decode(text)))
         given, made = operator.node.input.schema, operator.node.schema
         for batch in batches:
-            yield from compute_batch(operator, given, made, batch)
+            yield from process_batch(operator, given, made, batch)
 
     return compute
 
@@ -70,7 +70,7 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
     return pa.concat_arrays([batch.column(0) for batch in record_batches(frame, arrow_schema(schema))])
 
 
-def compute_batch(operator: Operator, given: Schema, made: Schema, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def process_batch(operator: Operator, given: Schema, made: Schema, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch through an operator that takes the columns `given` and gives those `made`.
 
     Raises:

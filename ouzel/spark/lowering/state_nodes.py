@@ -181,6 +181,11 @@ class InTasks(InState):
         return f"{self.operator.label} in Spark's tasks"
 
 
+def ours_of(dag: Dag) -> Iterator[InState]:
+    """The plan's nodes that are ours."""
+    return (node for node in dag.nodes() if isinstance(node, InState))
+
+
 def lower_in_state(node: InState, names: FrameNames) -> list[str]:
     """The call that makes the node's rows."""
     frames = [names[id(branch)] for branch in node.inputs] if len(node.inputs) > 1 else []
@@ -211,10 +216,9 @@ def operators_text(dag: Dag) -> str:
 
 
 def _pickled_operators(dag: Dag) -> Iterator[tuple[str, bytes]]:
-    for node in dag.nodes():
-        if isinstance(node, InState):
-            held = HeldOperator(node.operator, node.lag_us, node.of_tables)
-            yield _name(node), pickle_with_modules(held, [node.operator.label])
+    for node in ours_of(dag):
+        held = HeldOperator(node.operator, node.lag_us, node.of_tables)
+        yield _name(node), pickle_with_modules(held, [node.operator.label])
 
 
 def _name(node: InState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from ouzel.compiler.plan import (
     JoinKind,
     Node,
     Project,
-    Scan,
     SideJoin,
     Union,
     walk,
@@ -26,7 +25,7 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import Given, InState, InTasks
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, ours_of
 from ouzel.spark.lowering.streaming_nodes import STREAMING, StreamScan, check_set, copy_scan
 
 NO_CHANGES = "Spark's own takes no rows back"
@@ -40,7 +39,7 @@ def with_our_operators(dag: Dag) -> Dag:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
         own = with_inputs(node, inputs)
         if not (why := _why_not_own(own, lag_us)):
-            made = _in_tasks(own) if isinstance(own, SideJoin) and own.asked else _carry_weights(own)
+            made = _in_tasks(own) if own.asks_tables else _carry_weights(own)
             lags[id(made)] = lag_us
             return made
         below = [each for upstream in node.inputs for each in walk(upstream)]
@@ -98,9 +97,10 @@ _OWN: Mapping[type[Node], Callable[[Any, int, bool], str | None]] = {
 """By class (node, lag in microseconds, whether an input carries WEIGHT) -> why not Spark's own node; None: the entry in STREAMING says."""
 
 
-def _in_tasks(node: SideJoin) -> InTasks:
-    asking = node.with_inputs((Given.of(node.left), node.right))
-    return InTasks((node.left,), asking, why="Spark's own asks no table for single rows", written=node.written)
+def _in_tasks(node: Node) -> InTasks:
+    left, table = node.inputs
+    asking = node.with_inputs((Given.of(left), table))
+    return InTasks((left,), asking, why="Spark's own asks no table for single rows", written=node.written)
 
 
 def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, of_tables: bool, why: str) -> InState:
@@ -119,7 +119,7 @@ def _delay_us(node: Node) -> int:
 
 def _carry_weights(node: Node) -> Node:
     """A node that Spark computes, handing on the weights of its rows."""
-    if isinstance(node, Scan) and node.retracts:
+    if node.reads_table and node.retracts:
         return copy_scan(node, StreamScan)
     carried = [WEIGHT in below.schema.names for below in node.inputs]
     if not any(carried):
@@ -141,14 +141,10 @@ def _with_weight(branch: Node) -> Node:
 
 def in_every_batch(dag: Dag) -> bool:
     """Whether an operator has a row to give even of no input."""
-    groups = (node.operator.groups for node in _ours(dag))
+    groups = (node.operator.groups for node in ours_of(dag))
     return any(each is not None and not each.keys for each in groups)
 
 
 def operator_reasons(dag: Dag) -> dict[str, str]:
     """Of each operator of ours why it is there, by its label."""
-    return {node.operator.label: node.why for node in _ours(dag)}
-
-
-def _ours(dag: Dag) -> Iterator[InState]:
-    return (node for node in dag.nodes() if isinstance(node, InState))
+    return {node.operator.label: node.why for node in ours_of(dag)}

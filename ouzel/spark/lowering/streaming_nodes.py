@@ -56,7 +56,7 @@ class StreamScan(plan.Scan):
         return (self.table, column) if column in (plan.WEIGHT, END) else super().definition(column)
 
 
-def copy_scan(scan: plan.Scan, kind: type[ScanKind]) -> ScanKind:
+def copy_scan(scan: plan.Node, kind: type[ScanKind]) -> ScanKind:
     """The same table read in another way."""
     return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
 

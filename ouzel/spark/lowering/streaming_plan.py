@@ -27,7 +27,7 @@ from ouzel.compiler.plan.aggregates import is_distinct, row_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, INT, TIMESTAMP, ArrayType, DataType
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import InState
+from ouzel.spark.lowering.state_nodes import InState, ours_of
 from ouzel.spark.lowering.streaming_nodes import (
     BRANCH,
     END,
@@ -56,7 +56,9 @@ def in_time(dag: Dag) -> Dag:
     What waits for the end of its tables is told of that by event time, too: it passes at the end, of a table without time at once.
     """
     waiting = [node for node in dag.nodes() if any(node.waits)]
-    undated = {id(scan) for node in waiting if _waits_for_ends(node) for scan in _undated(node)}
+    last = {id(node) for node in ours_of(dag) if node.operator.groups and node.operator.groups.leaves_last}
+    ending = [node for node in waiting if id(node) in last or not any(below.declares_time for below in walk(node))]
+    undated = {id(scan) for node in ending for scan in _list_undated(node)}
     waited = {id(node) for top in waiting for node in walk(top) if node.declares_time}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
     _check_timed(node for node in dag.nodes() if id(node) in timed)
@@ -67,10 +69,8 @@ def in_time(dag: Dag) -> Dag:
         match made:
             case Watermark():
                 return EventTime(made.input, made.expression) if id(node) in waited else made.input
-            case Scan() if id(node) in timed:
-                return _mark(made)
-            case Scan() if id(node) in undated:
-                return EventTime(_mark(made), NEVER)
+            case Scan() if id(node) in timed | undated:
+                return _mark(made) if id(node) in timed else EventTime(_mark(made), NEVER)
             case Project() if id(node) in timed:
                 return _with_end(made)
             case Aggregate(window=(_, end, _)):
@@ -81,18 +81,12 @@ def in_time(dag: Dag) -> Dag:
     return dag.rebuilt(make)
 
 
-def _waits_for_ends(node: Node) -> bool:
-    """Whether the node waits until its tables have ended, whatever time is."""
-    groups = node.operator.groups if isinstance(node, InState) else node.groups
-    return bool(groups and groups.leaves_last) or not any(below.declares_time for below in walk(node))
-
-
-def _undated(node: Node) -> Iterator[Scan]:
+def _list_undated(node: Node) -> Iterator[Node]:
     """The tables below a node that declare no time."""
-    if isinstance(node, Scan):
+    if node.reads_table:
         yield node
     for below in () if node.declares_time else node.inputs:
-        yield from _undated(below)
+        yield from _list_undated(below)
 
 
 def _check_timed(nodes: Iterable[Node]) -> None:
@@ -209,16 +203,13 @@ def with_ends(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        return _mark(made, dropped=True) if isinstance(made, Scan) and _is_unmarked(made) else made
+        is_unmarked = type(made) in (Scan, StreamScan) and END not in made.schema.names
+        return _mark(made, dropped=True) if is_unmarked else made
 
     return dag.rebuilt(make)
 
 
-def _is_unmarked(scan: Scan) -> bool:
-    return type(scan) is Scan or (isinstance(scan, StreamScan) and not scan.marked)
-
-
-def _mark(scan: Scan, dropped: bool = False) -> StreamScan:
+def _mark(scan: Node, dropped: bool = False) -> StreamScan:
     return replace(copy_scan(scan, StreamScan), marked=True, dropped=dropped)
 
 
