@@ -66,11 +66,11 @@ def in_time(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
+        if made.reads_table and id(node) in timed | undated:
+            return _mark(made) if id(node) in timed else EventTime(_mark(made), NEVER)
         match made:
             case Watermark():
                 return EventTime(made.input, made.expression) if id(node) in waited else made.input
-            case Scan() if id(node) in timed | undated:
-                return _mark(made) if id(node) in timed else EventTime(_mark(made), NEVER)
             case Project() if id(node) in timed:
                 return _with_end(made)
             case Aggregate(window=(_, end, _)):
@@ -203,8 +203,8 @@ def with_ends(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        is_unmarked = type(made) in (Scan, StreamScan) and END not in made.schema.names
-        return _mark(made, dropped=True) if is_unmarked else made
+        is_stream = type(made) is Scan or type(made) is StreamScan
+        return _mark(made, dropped=True) if is_stream and END not in made.schema.names else made
 
     return dag.rebuilt(make)
 
