@@ -17,7 +17,7 @@ from ouzel.spark.lowering.batch_nodes import BATCH, SESSION, FrameNames, number_
 from ouzel.spark.lowering.streaming_nodes import StreamingStep
 from ouzel.spark.lowering.text import quote
 
-Computed = dict[str, Expression]
+ReadColumns = dict[str, Expression]
 """What an aggregate reads, by the name of the column."""
 
 
@@ -53,7 +53,7 @@ def group_sessions(dag: Dag) -> Dag:
 def _group(node: Node, shared: Set[int]) -> Node:
     match node:
         case Aggregate(input=AssignSession() as session):
-            computed: Computed = {field.name: Column(field.type, field.name) for field in session.schema}
+            computed: ReadColumns = {field.name: Column(field.type, field.name) for field in session.schema}
         case Aggregate(input=Project(input=AssignSession() as session)):
             computed = dict(node.input.items)  # type: ignore[attr-defined]
         case _:
@@ -62,7 +62,7 @@ def _group(node: Node, shared: Set[int]) -> Node:
     return node if is_shared or not _groups_sessions(node, session, computed) else _by_number(node, session, computed)
 
 
-def _groups_sessions(node: Aggregate, session: AssignSession, computed: Computed) -> bool:
+def _groups_sessions(node: Aggregate, session: AssignSession, computed: ReadColumns) -> bool:
     """Whether it groups by the keys of the sessions and by both of their bounds, by nothing else, and reads no bound beside."""
     keys = sorted(_handed_on(computed[key]) for key in node.keys)
     read = frozenset[str]().union(*(columns_of(computed[name]) for call in node.calls for name in call.reads))
@@ -74,7 +74,7 @@ def _handed_on(value: Expression) -> str:
     return value.name if isinstance(value, Column) else ""
 
 
-def _by_number(node: Aggregate, session: AssignSession, computed: Computed) -> Node:
+def _by_number(node: Aggregate, session: AssignSession, computed: ReadColumns) -> Node:
     """The groups by number, and above them the bounds: from the first row to a gap after the last."""
     start, end = (next(key for key in node.keys if _handed_on(computed[key]) == name) for name in session.names[:2])
     keys = tuple(key for key in node.keys if key not in (start, end))
@@ -87,7 +87,7 @@ def _by_number(node: Aggregate, session: AssignSession, computed: Computed) -> N
     below = Project(NumberedSessions(session.input, session), tuple(items.items()))
     groups = replace(node, input=below, keys=(*keys, SESSION), calls=(*bounds, *node.calls), window=None)
     over = InSpark(kind, f"F.col({quote(column_name(last))}) + {session_gap(session)}")
-    shown: Computed = {field.name: Column(field.type, field.name) for field in node.schema}
+    shown: ReadColumns = {field.name: Column(field.type, field.name) for field in node.schema}
     shown |= {start: _without_zone(Column(kind, start)), end: _without_zone(over)}
     return Project(groups, tuple(shown.items()), written=node.written)
 
