@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from threading import enumerate as enumerate_threads
 
 import polars as pl
@@ -16,7 +17,7 @@ import pytest
 from ouzel.connectors import open_sink, open_source
 from ouzel.connectors.items import KeptItems
 from ouzel.connectors.kestrel import client, sink
-from ouzel.connectors.kestrel.client import Client
+from ouzel.connectors.kestrel.client import Client, KestrelConnection
 from ouzel.connectors.kestrel.source import KestrelReader, KestrelSource
 from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable
 from ouzel.connectors.writing import SinkRequest
@@ -117,6 +118,36 @@ def test_items_that_wait_go_back_when_the_source_is_closed(server: KestrelServer
     source.close()
     wait_until(lambda: not talk.stats("q")["open_transactions"])
     assert [talk.say("get q") for _ in range(3)] == ["b", "c", "END"], "in their order, at the head"
+
+
+def test_what_is_handled_while_a_confirmation_is_under_way_is_confirmed_before_the_end(
+    server: KestrelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(server.port)
+    talk.put("q", "a", "b")
+    source, reader = opened(request(server, connections="1"))
+    (batch,) = read_until(reader, 2)
+    ask, end_idle, closer, closing = KestrelConnection.ask, Client._end_idle, Thread(target=source.close), Event()
+
+    async def ask_and_be_closed(self: KestrelConnection, command: bytes) -> str:
+        answer = await ask(self, command)
+        if command.startswith(b"confirm") and not closer.ident:
+            reader.acknowledge(batch.start + 1, batch.end)
+            closer.start()
+            await asyncio.to_thread(closing.wait)
+        return answer
+
+    def note_and_end(self: Client) -> None:
+        end_idle(self)
+        closing.set()
+
+    monkeypatch.setattr(KestrelConnection, "ask", ask_and_be_closed)
+    monkeypatch.setattr(Client, "_end_idle", note_and_end)
+    reader.acknowledge(batch.start, batch.start + 1)
+    wait_until(closing.is_set)
+    closer.join()
+    wait_until(lambda: not talk.stats("q")["open_transactions"])
+    assert talk.say("get q") == "END"
 
 
 def test_what_a_server_took_back_is_told(server: KestrelServer) -> None:

@@ -18,10 +18,13 @@ from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.reconcile.comparing.holding import check_sources
 from ouzel.reconcile.recording.record import read_record
 from ouzel.reconcile.recording.recorder import record_run
+from ouzel.runtime.run import RunState
 from ouzel.runtime.tasks import sides
 from ouzel.runtime.tasks.call_waits import CallWaits
-from ouzel.session import load_text
+from ouzel.session import load_text, with_settings
+from ouzel.spark.streaming.run import start_structured
 from tests.servers.redis import RedisServer
+from tests.spark.streaming.conftest import ended
 
 pytestmark = pytest.mark.server
 
@@ -77,6 +80,18 @@ def test_each_row_meets_what_the_server_has_of_its_key_and_a_comparison_says_why
     )
     with pytest.raises(QueryError, match="the rows of 'airports' were asked for one by one while the run went on"):
         check_sources(asked.program.sinks[0], read_record(tmp_path / "record"))
+
+
+def test_streams_of_spark_ask_it_too(server: RedisServer, tmp_path: Path, spark: Any) -> None:
+    asked = job(server, tmp_path, "hash")
+    asked = with_settings(asked, asked.settings.with_values((("trigger.rows", "2"),)))
+    handle = start_structured(asked, spark=spark)
+    status, frames = ended(handle), handle.results()
+    assert (status.state, status.reason) == (RunState.FINISHED, "")
+    assert len(frames) > 1
+    assert sorted(pl.concat(frames).rows()) == [
+        (1, "New York", True), (2, None, None), (3, None, None), (4, "San Francisco", True), (5, None, None), (6, None, None)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("structure", ["hash", "string"])

@@ -67,7 +67,7 @@ ASKED = {
     "ouzel/runtime/process/usage.py": (1, LIBRARY),
     "ouzel/spark/__init__.py": (1, IMPORTED),
     "ouzel/spark/lowering/python_steps.py": (3, USERS),
-    "ouzel/spark/lowering/streaming_plan.py": (1, ANY_FIELD),
+    "ouzel/spark/lowering/streaming_nodes.py": (1, ANY_FIELD),
     "ouzel/spark/streaming/__init__.py": (1, IMPORTED),
 }
 """By file, how many calls of getattr and hasattr there are, and why."""

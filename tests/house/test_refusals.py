@@ -28,12 +28,9 @@ SAID = {
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
-        "they refuse, when the query is planned": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name "
-        "law/test_structured.py::"
-        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
-        "and streams of Spark refuse it": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "Spark's streams refuse when the query is planned": "law/test_structured.py::"
-        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
+        "they refuse, when the query is planned": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "Spark's streams refuse when the query is planned": "spark/lowering/"
+        "test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },
     "joins": {
         "a table that never ends, or is the result of an aggregate, is refused": "refused/hint_broadcast refused/hint_broadcast_of_a_query",
@@ -42,8 +39,7 @@ SAID = {
         "without `LIMIT` is not supported there": "planner/"
         "test_endless.py::test_an_order_of_what_never_ends_is_refused_before_anything_starts",
         "Which rules each kind of query takes; the others": "law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
-        "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions "
-        "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions",
     },
     "flink": {
         "refused where something in the query": "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
@@ -62,9 +58,7 @@ SAID = {
         "one that is there already is refused": "spark/batch/test_cli.py::test_output_insert_and_offsets",
         "what `ouzel batch` cannot do": "spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
         "What neither has is refused before Spark starts": "spark/lowering/test_streaming.py::"
-        "test_what_spark_cannot_run_is_refused_by_name "
-        "law/test_structured.py::"
-        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
+        "test_what_spark_cannot_run_is_refused_by_name",
     },
     "structured": {
         "What cannot be run is refused before Spark starts": "spark/streaming/test_limits.py::test_settings",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ouzel.compiler.catalog import VALUES
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan, walk
+from ouzel.connectors import reads_of
 from ouzel.session import load_text
+from ouzel.spark.io.accumulated import accumulator
+from ouzel.spark.io.in_state import LateCounts, in_state
+from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
 from tests.law.cases import TABLES, Case
@@ -26,6 +33,7 @@ from tests.law.compare import WEIGHT, plain_fold
 from tests.law.engines import loaded
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
 DISORDER = "8s"
@@ -45,7 +53,8 @@ class Streams:
         self, spark: SparkSession, table: str, columns: str, options: Any, *, end_mark: str = "", **_: Any
     ) -> DataFrame:
         """As the runtime's, of the parts."""
-        mark = f", `{end_mark}` boolean" if end_mark else ""
+        changelog = reads_of(options["connector"], table).changelog(options)
+        mark = f", `{WEIGHT}` bigint" * changelog + f", `{end_mark}` boolean" * bool(end_mark)
         with self.lock:
             place = self._written(table, end_mark)
         reader = spark.readStream.schema(columns.replace(" NOT NULL", "") + mark).option("maxFilesPerTrigger", "1")
@@ -81,17 +90,31 @@ class Streams:
         program = load_text(f"{TABLES[table]}\nSELECT * FROM {table};", self.inputs, table).program
         (sink,) = program.sinks
         (scan,) = (node for node in walk(sink) if isinstance(node, Scan))
+        if scan.retracts:
+            return self._log(scan)
         names = [*scan.columns.names]
         read = replace(program, sinks=(replace(sink, input=scan),))  # what is above it, the query has itself
         answer: pa.Table = run_job(spark_job(read, self.inputs), self.spark).toArrow()
         answer = answer.select(names)
         return answer.cast(pa.schema([kind.with_nullable(True) for kind in answer.schema]))
 
+    def _log(self, scan: Scan) -> pa.Table:
+        """A changelog, each row with its weight, in the order of the log."""
+        from pyspark.sql.types import LongType, StructType
+
+        columns = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns)
+        options = {"connector": scan.connector, **dict(scan.options)}
+        table = TableRequest(scan.table, options, {}, [], str(self.inputs), None, 1)
+        reader = TableReader(StructType.fromDDL(columns).add(WEIGHT, LongType()), table)
+        return pa.Table.from_batches([batch for span in reader.partitions() for batch in reader.read(span)])
+
     def answer(self, query: StreamingQuery) -> Answer:
         """Run it to its end."""
         names: dict[str, Any] = {"spark": self.spark, "folder": str(self.inputs), "read_stream": self.read_stream}
         exec("from pyspark.sql import functions as F, types as T", names)
-        exec("from ouzel.spark.io.in_state import in_state\nfrom ouzel.spark import read_table", names)
+        exec("from ouzel.spark import read_table", names)
+        late: Accumulator[LateCounts] = accumulator(self.spark)
+        names["in_state"] = partial(in_state, late=late)
         exec(compile(query.functions, "functions.py", "exec"), names)
         exec(compile(query.text, "stream.py", "exec"), names)
         exec(compile(query.after, "after.py", "exec"), names)
@@ -105,7 +128,7 @@ class Streams:
         running.awaitTermination()
         if WEIGHT in answer.rows.columns:
             answer.rows = plain_fold([answer.rows], answer.rows.columns[:-1])
-        answer.late = sum(
+        answer.late = sum(late.value.values()) + sum(
             state.numRowsDroppedByWatermark for each in running.recentProgress for state in each.stateOperators
         )
         return answer
@@ -113,7 +136,9 @@ class Streams:
 
 @dataclass
 class Answer:
-    """The table that micro-batches add up to, how many there were, and the groups of rows that Spark dropped as late."""
+    """The table that micro-batches add up to, how many there were, and what was dropped as late: of Spark's own aggregates
+    groups of rows, of our operators rows.
+    """
 
     rows: pl.DataFrame
     query: StreamingQuery

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Aggregate, Scan, walk
-from ouzel.errors import NotSupported
-from tests.law.cases import CASES, LATE, ON_TIME, Case, compiled
+from tests.law.cases import CASES, LATE, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.oracle import oracle_answer
 from tests.law.structured import Answer, Streams, streaming_of
@@ -29,16 +27,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EPOCH = datetime(1970, 1, 1)
 
-WHY = "WITH LATENESS|a stream of Spark cannot read a table whose rows may be taken back"
-
-
-def holds_refused(case: Case) -> bool:
-    """Whether the case needs what neither Spark's streams nor our operators in their state have."""
-    nodes = [node for sink in compiled(case).sinks for node in walk(sink)]
-    lateness = any(isinstance(node, Aggregate) and node.emit.lateness_us for node in nodes)
-    return lateness or any(isinstance(node, Scan) and node.traits.changelog for node in nodes)
-
-
 Answers = Mapping[Case, Future[Answer]]
 
 
@@ -50,13 +38,7 @@ def test_the_page_of_the_language_names_every_family_of_cases_and_what_streams_o
         assert (topology, batch) == ("yes", "yes")
         for family in families.split(", "):
             takes.setdefault(family, set()).add(streams)
-    refused: dict[str, set[bool]] = {}
-    for case in CASES:
-        refused.setdefault(case.family, set()).add(holds_refused(case))
-    assert takes.keys() == refused.keys()
-    for family, found in refused.items():
-        assert (found == {False}) == (takes[family] == {"yes"}), family
-        assert (found == {True}) == (takes[family] == {"no"}), family
+    assert takes == {case.family: {"yes"} for case in CASES}
 
 
 @pytest.fixture(scope="module")
@@ -71,25 +53,14 @@ def answers(streams: Streams, inputs: Path, request: pytest.FixtureRequest) -> I
     items = (item for item in request.session.items if item.path == Path(__file__))
     asked = dict.fromkeys(item.callspec.params["case"] for item in items if hasattr(item, "callspec"))
     # Planned before any thread starts: CPython 3.11 fails now and then where two of them parse (python/cpython#106905).
-    queries = {case: streaming_of(case, inputs) for case in asked if not holds_refused(case)}
+    queries = {case: streaming_of(case, inputs) for case in asked}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {case: pool.submit(streams.answer, query) for case, query in queries.items()}
         pool.shutdown(cancel_futures=True)
 
 
-def refuse(case: Case, inputs: Path) -> None:
-    """Nothing is read of a query that Spark's streams cannot take."""
-    with pytest.raises(NotSupported, match=WHY):
-        streaming_of(case, inputs)
-
-
 @pytest.mark.parametrize("case", ON_TIME, ids=str)
-def test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read(
-    case: Case, inputs: Path, answers: Answers
-) -> None:
-    if case not in answers:
-        refuse(case, inputs)
-        return
+def test_micro_batches_add_up_to_the_answer(case: Case, inputs: Path, answers: Answers) -> None:
     answer = answers[case].result()
     assert (found := difference(oracle_answer(case, inputs), answer.rows)) == "", f"{found}\n{answer.query}"
     assert answer.late == 0
@@ -97,16 +68,14 @@ def test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anyth
 
 
 @pytest.mark.parametrize("case", LATE, ids=str)
-def test_rows_that_spark_dropped_as_late_are_missing_and_reported_or_the_query_is_refused(
+def test_rows_that_were_dropped_as_late_are_missing_and_reported(
     case: Case, inputs: Path, streams: Streams, answers: Answers
 ) -> None:
-    if case not in answers:
-        refuse(case, inputs)
-        return
     answer = answers[case].result()
     keys = [name for name in answer.rows.columns if name != "n"]
     *slide, size = map(int, re.findall(r"INTERVAL '(\d+)' SECONDS", case.text))
-    late = late_rows(streams, *slide or [size], size, keys)
+    (lateness,) = map(int, re.findall(r"LATENESS INTERVAL '(\d+)'", case.text) or [0])
+    late = late_rows(streams, *slide or [size], size, lateness, 1 if answer.query.ours else 2, keys)
     assert late.height > 0, "no row is late: the test tests nothing"
     lacking = late.group_by(keys).agg(pl.len().cast(pl.Int64).alias("late"))
     kept = (
@@ -115,11 +84,14 @@ def test_rows_that_spark_dropped_as_late_are_missing_and_reported_or_the_query_i
         .with_columns(pl.col("n") - pl.col("late").fill_null(0))
     )
     assert (found := difference(kept.filter(pl.col("n") > 0).drop("late"), answer.rows)) == "", found
-    assert answer.late == late.unique(["batch", *keys]).height
+    assert answer.late == (late if answer.query.ours else late.unique(["batch", *keys])).height
 
 
-def late_rows(streams: Streams, slide: int, size: int, keys: list[str]) -> pl.DataFrame:
-    """The rows of `late` in windows (in seconds) that had closed by the end of the micro-batch before: what Spark's manual says."""
+def late_rows(streams: Streams, slide: int, size: int, lateness: int, batches: int, keys: list[str]) -> pl.DataFrame:
+    """The rows of `late` in windows (in seconds) that had closed, `lateness` included, before the micro-batch came.
+
+    Our operators have the watermark of the micro-batch before, Spark's own, as its manual says, that of two `batches` before.
+    """
     marks, found = [EPOCH, EPOCH], []
     for number, part in enumerate(streams.cuts("late")):
         rows = pl.from_arrow(part).with_columns(pl.lit(number).alias("batch"))
@@ -127,7 +99,9 @@ def late_rows(streams: Streams, slide: int, size: int, keys: list[str]) -> pl.Da
             start = pl.col("ts").dt.truncate(f"{slide}s") - pl.duration(seconds=back)
             windows = rows.with_columns(window_start=start)
             found.append(
-                windows.filter(pl.col("window_start") + pl.duration(seconds=size) <= marks[-2]).select("batch", *keys)
+                windows.filter(pl.col("window_start") + pl.duration(seconds=size + lateness) <= marks[-batches]).select(
+                    "batch", *keys
+                )
             )
         marks.append(max(marks[-1], rows["ts"].max() - timedelta(seconds=5)))
     return pl.concat(found)

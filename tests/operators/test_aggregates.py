@@ -135,8 +135,14 @@ def test_without_keys_there_is_one_row_even_of_nothing(emit: object) -> None:
         call("sum", source, "v", "total"),
         **({"emit": emit} if emit else {}),
     )  # type: ignore[arg-type]
-    (frame,) = chain(node).finish()
+    made = chain(node)
+    (frame,) = made.finish()
     assert frame.select("n", "total").rows() == [(0, None)]
+    kept = [state.snapshot() for state in made.states]
+    again = chain(node)
+    for state, snapshot in zip(again.states, kept, strict=True):
+        state.restore([snapshot])
+    assert again.finish() == [], "a task that goes on from behind the end of its input has said it"
 
 
 def test_nothing_leaves_when_nothing_changes() -> None:

@@ -20,6 +20,7 @@ from ouzel.reconcile.explaining.behind import WatermarkBefore
 from ouzel.reconcile.explaining.exclusion import ExcludeLateRows
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.group_sessions import NumberedSessions
 from ouzel.spark.lowering.state_nodes import Given
 from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.law.cases import CASES, Case, compiled
@@ -50,11 +51,11 @@ def test_every_node_of_the_plan_has_an_entry_or_a_reason_in_every_table(table: N
     assert not missing, f"{table.backend}: add an entry, or Refused with the reason, for {missing}"
 
 
-def test_nodes_outside_the_plan_are_those_of_spark_streams_and_of_reconciliations() -> None:
+def test_nodes_outside_the_plan_are_those_of_spark_and_of_reconciliations() -> None:
     others = [
         kind for kind in node_classes() if kind.__module__.startswith("ouzel.") and not kind.__module__.startswith(PLAN)
     ]
-    ours = {kind.__module__ for kind in (ExcludeLateRows, WatermarkBefore)}
+    ours = {kind.__module__ for kind in (ExcludeLateRows, WatermarkBefore, NumberedSessions)}
     assert {kind.__module__ for kind in others} == {*SPARK_STREAMS, *ours}
     assert all((BATCH if kind.__module__ in ours else STREAMING).can_take(kind) for kind in others if kind is not Given)
 

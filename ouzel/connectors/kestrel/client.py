@@ -170,7 +170,7 @@ class Client(Thread):
         """Connections that have nothing to confirm need not wait for what was asked on them."""
         self._stopped.set()
         with self.lock:
-            idle = [task for opened, task in self._used.items() if not opened.has_handled]
+            idle = [task for opened, task in self._used.items() if opened.is_idle]
         for task in idle:
             task.cancel()
 
@@ -263,9 +263,11 @@ class Client(Thread):
                     self.ledger.leave(opened)
                 room = self._reading.pending - len(opened.open) if self._reading.tracked else self._reading.pending
                 full = self.ledger.bytes >= BYTES_MAX or (not self._reading.tracked and len(opened.waiting) >= room)
-                goes = opened.may_go
-            if goes or not self._runs:
+                goes = opened.may_go or not (self._runs or opened.can_confirm)
+            if goes:
                 return
+            if not self._runs:  # more was handled while the server took a confirmation
+                continue
             if full or room <= 0 or opened.goes or not self._takes:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._decided.wait(), LOOK_S)

@@ -55,7 +55,7 @@ class OpenItems:
     def confirm(self) -> int:
         """How many items, from the first open one on, are to be confirmed now."""
         count = 0
-        while self.open and self.open[0].fate is Fate.HANDLED:
+        while self.can_confirm:
             self.open.popleft()
             count += 1
         self._confirming += count
@@ -66,15 +66,19 @@ class OpenItems:
         self._confirming -= count
 
     @property
-    def has_handled(self) -> bool:
-        """Whether there is something to confirm."""
-        return any(item.fate is Fate.HANDLED for item in self.open)
+    def is_idle(self) -> bool:
+        """Whether nothing of it is handled and not yet confirmed."""
+        return not self._confirming and all(item.fate is not Fate.HANDLED for item in self.open)
+
+    @property
+    def can_confirm(self) -> bool:
+        """Whether `confirm` would give something."""
+        return bool(self.open) and self.open[0].fate is Fate.HANDLED
 
     @property
     def may_go(self) -> bool:
         """Whether something is to go back, of everything before and behind it is known what becomes of it, and what can be is confirmed."""
-        confirms = self.open and self.open[0].fate is Fate.HANDLED
-        return self.goes and not confirms and all(item.fate is not Fate.UNKNOWN for item in self.open)
+        return self.goes and not self.can_confirm and all(item.fate is not Fate.UNKNOWN for item in self.open)
 
     def end(self) -> int:
         """The connection is gone: the server hands out again what was open; how many of these were handled."""

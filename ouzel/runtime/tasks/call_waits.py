@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import Protocol
 
 from ouzel.runtime.protocol.messages import Send, Stalled, Waiting
 from ouzel.runtime.protocol.task import TaskSetup
+
+
+class WaitListener(Protocol):
+    """Who is told that a call waits."""
+
+    component: str
+
+    def outside(self) -> AbstractContextManager[object]:
+        """Inside, the task waits for something outside the process."""
+
+    def tell(self, *waiting: Waiting) -> None:
+        """This is waited for, or nothing any more."""
 
 
 class CallWaits:

@@ -23,7 +23,7 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.runtime.operators.joined.side_join import SideJoining
 from ouzel.runtime.protocol.messages import Waiting
-from ouzel.runtime.tasks.call_waits import CallWaits
+from ouzel.runtime.tasks.call_waits import WaitListener
 
 ROWS = 100_000
 """So many are read at a time."""
@@ -74,7 +74,7 @@ def content_of(scan: Scan, directory: Path) -> Digests:
 
 
 def load_sides(
-    nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests, waits: CallWaits
+    nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests, waits: WaitListener
 ) -> None:
     """Read the side tables of a chain into its operators, or have the operators ask them, whose task `waits` meanwhile.
 
@@ -129,7 +129,7 @@ def _rows(node: Node, seed: int, rows_of: RowsOf) -> Iterator[pl.DataFrame]:
 class Asking:
     """A table that is asked by key (see operators.side_join.Answers): asked again, ever more rarely, while nobody answers."""
 
-    def __init__(self, node: SideJoin, seed: int, request: Requests, waits: CallWaits) -> None:
+    def __init__(self, node: SideJoin, seed: int, request: Requests, waits: WaitListener) -> None:
         self._waits = waits
         (table,) = (below for below in walk(node.right) if not below.inputs)
         self._node, self._seed, self._name = node, seed, ", ".join(node.tables)

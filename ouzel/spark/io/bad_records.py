@@ -1,7 +1,6 @@
 """Records that a job leaves out because they cannot be read: how many, told on stderr, and their dead letters, written once.
 
-Tasks hand them to the driver in a Spark accumulator, by the place they are at: a task that runs again, or a table that a job reads twice,
-counts nothing twice.
+Tasks hand them to the driver in a Spark accumulator, by the place they are at: so a table that a job reads twice counts nothing twice.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.accumulators import AccumulatorParam
-
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
+from ouzel.spark.io.accumulated import accumulator
 from ouzel.spark.wheel import refuse_connect_session
 
 if TYPE_CHECKING:
@@ -25,23 +23,12 @@ Found = dict[tuple[str, str], "int | RefusedRecord"]
 """(table, place) -> the record at this place, or how many there are in a partition that starts there if nobody wants to see them."""
 
 
-class _Together(AccumulatorParam[Found]):  # type: ignore[misc]
-    """Puts together what tasks have found."""
-
-    def zero(self, value: Found) -> Found:
-        return {}
-
-    def addInPlace(self, value1: Found, value2: Found) -> Found:
-        value1.update(value2)
-        return value1
-
-
 class BadRecords:
     """What the tables of one job leave out."""
 
     def __init__(self, spark: SparkSession) -> None:
         refuse_connect_session(spark)
-        self.found: Accumulator[Found] = spark.sparkContext.accumulator({}, _Together())
+        self.found: Accumulator[Found] = accumulator(spark)
         self._files: dict[str, Path] = {}
 
     def expect(self, table: str, options: Mapping[str, str], folder: Path) -> None:

@@ -10,6 +10,7 @@ import pickle
 import secrets
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +30,7 @@ from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.spark.io.arrow import arrow_schema, record_batches
+from ouzel.spark.lowering.state_nodes import HeldOperator
 
 BUCKETS = 64
 """Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""
@@ -43,9 +45,9 @@ END_MS = 10**15
 
 
 @lru_cache(64)
-def read_operator(text: str) -> tuple[Node, int]:
-    """The node whose operator the text holds, and how many microseconds its watermark is behind Spark's."""
-    held: tuple[Node, int] = pickle.loads(b64decode(text))
+def read_operator(text: str) -> HeldOperator:
+    """The operator that the text holds."""
+    held: HeldOperator = pickle.loads(b64decode(text))
     return held
 
 
@@ -80,7 +82,7 @@ def weighted_schema(node: Node) -> Schema:
 
 def pack_batches(operator: str, port: int, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     """A partition of one input, packed by bucket."""
-    node, _ = read_operator(operator)
+    node = read_operator(operator).operator
     kinds = pl.Schema(weighted_schema(node.inputs[port]).polars())
     given = [rows for rows in map(pl.from_arrow, batches) if isinstance(rows, pl.DataFrame)]
     rows = pl.concat([rows.select(list(kinds)).cast(kinds) for rows in given] or [pl.DataFrame(schema=kinds)])
@@ -95,22 +97,23 @@ _KINDS = (pa.int32(), pa.int32(), pa.binary())
 
 def unpack_batches(operator: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows that an operator gave, as Spark has them."""
-    schema = arrow_schema(weighted_schema(read_operator(operator)[0]))
+    schema = arrow_schema(weighted_schema(read_operator(operator).operator))
     for batch in batches:
         for packed in batch.column(0):
             yield from record_batches(unpack_rows(packed.as_py()), schema)
 
 
 class Bucket:
-    """An operator with the state of one bucket."""
+    """An operator with the state of one bucket. `calls` is how often the bucket was handled before."""
 
-    def __init__(self, node: Node, lag_us: int, kept: bytes | None) -> None:
+    def __init__(self, held: HeldOperator, kept: bytes | None) -> None:
         """`kept` is what `keep` gave the last time; None for a bucket that is new."""
-        self._node, self._lag_us = node, lag_us
+        node = held.operator
+        self._node, self._held = node, held
         before = read_snapshot(kept) if kept else None
         seed = before.seed if before else secrets.randbits(63)
         self._operator: Operator = OPERATORS[type(node)](node, seed)
-        self._number = before.number if before else 0
+        self.calls = before.number if before else 0
         if before is not None and self._operator.state is not None:
             self._operator.state.restore([before])
             self._operator.on_restored()
@@ -125,7 +128,9 @@ class Bucket:
         for port, rows in packed:
             frames.setdefault(port, []).append(unpack_rows(rows))
         with in_user_code():
-            made = [*self._process(frames), *self._advance(watermark_ms), self._operator.flush_on_pause()]
+            # A bucket whose first rows these are must know, too, which of them are late.
+            told = self._advance(watermark_ms) if self._held.of_tables and watermark_ms < END_MS else ()
+            made = [*told, *self._process(frames), *self._advance(watermark_ms), self._operator.flush_on_pause()]
             if not any(self._node.waits):  # the one row of an aggregate without keys is there from the beginning
                 made.append(self._operator.finish())
         if self._operator.refused:
@@ -147,16 +152,23 @@ class Bucket:
         if not any(self._node.waits) or watermark_ms <= 0:
             return
         is_over = watermark_ms >= END_MS
-        time_us = END_OF_TIME if is_over else watermark_ms * 1000 - 1 - self._lag_us
+        time_us = END_OF_TIME if is_over else watermark_ms * 1000 - 1 - self._held.lag_us
         for port in range(len(self._node.inputs)):
             yield self._operator.advance_port(port, time_us)
         yield self._operator.advance(time_us)
         if is_over:
             yield self._operator.finish()
 
+    @property
+    def late(self) -> int:
+        """Rows that were dropped as late."""
+        return self._operator.counters.late
+
     def keep(self) -> bytes:
         """All that the operator keeps."""
-        return b"" if self._operator.state is None else write_snapshot(self._operator.state.snapshot())
+        if self._operator.state is None:
+            return b""
+        return write_snapshot(replace(self._operator.state.snapshot(), number=self.calls + 1))
 
 
 def write_snapshot(snapshot: Snapshot) -> bytes:

@@ -15,7 +15,11 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame
+
+LateCounts = dict[tuple[str, int, int], int]
+"""(digest of the operator, bucket, number of the call for this bucket) -> rows that it dropped as late."""
 
 PACKED = "bucket int, port int, packed binary"
 SETTINGS = {
@@ -26,15 +30,18 @@ SETTINGS = {
 an aggregate of windows there never closes any."""
 
 
-def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataFrame], DataFrame]:
+def in_state(
+    operator: str, columns: str, *others: DataFrame, late: Accumulator[LateCounts] | None = None
+) -> Callable[[DataFrame], DataFrame]:
     """What makes of a frame, the first input, the rows of the operator that the text holds; `columns` are these in Spark's DDL.
 
     `others` are its other inputs. A frame holds the columns of its input, and WEIGHT if that takes rows back.
+    `late` is told of the rows that the operator drops as late.
     """
     from ouzel.spark.io.buckets import read_operator
     from ouzel.spark.wheel import hand_on
 
-    node, _ = read_operator(operator)
+    node = read_operator(operator).operator
 
     def compute(first: DataFrame) -> DataFrame:
         spark, frames = first.sparkSession, (first, *others)
@@ -46,7 +53,7 @@ def in_state(operator: str, columns: str, *others: DataFrame) -> Callable[[DataF
         made = (
             reduce(lambda one, other: one.union(other), packed)
             .groupBy("bucket")
-            .transformWithState(InBuckets(operator), "packed binary", "Append", mode)
+            .transformWithState(InBuckets(operator, late), "packed binary", "Append", mode)
         )
         return made.mapInArrow(_unpacking(operator), columns)
 
@@ -74,8 +81,8 @@ def _unpacking(operator: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[p
 class InBuckets(StatefulProcessor):  # type: ignore[misc]
     """Keeps for each bucket what its operator keeps, and when it is next to be told of event time."""
 
-    def __init__(self, operator: str) -> None:
-        self._operator = operator
+    def __init__(self, operator: str, late: Accumulator[LateCounts] | None) -> None:
+        self._operator, self._late = operator, late
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
@@ -85,19 +92,24 @@ class InBuckets(StatefulProcessor):  # type: ignore[misc]
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         """Rows have come."""
         packed = [(row.port, bytes(row.packed)) for row in rows]
-        yield from self._handle_bucket(packed, timerValues.getCurrentWatermarkInMs(), expired=False)
+        yield from self._handle_bucket(key[0], packed, timerValues.getCurrentWatermarkInMs(), expired=False)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
         """Event time has moved, and no row has come."""
-        yield from self._handle_bucket([], timerValues.getCurrentWatermarkInMs(), expired=True)
+        yield from self._handle_bucket(key[0], [], timerValues.getCurrentWatermarkInMs(), expired=True)
 
-    def _handle_bucket(self, packed: list[tuple[int, bytes]], watermark_ms: int, expired: bool) -> Iterator[Row]:
+    def _handle_bucket(
+        self, number: int, packed: list[tuple[int, bytes]], watermark_ms: int, expired: bool
+    ) -> Iterator[Row]:
         from ouzel.spark.io.buckets import Bucket, pack_rows, read_operator
 
-        node, lag_us = read_operator(self._operator)
+        held = read_operator(self._operator)
+        node = held.operator
         timer_ms, state = self._kept.get() or (0, None)
-        bucket = Bucket(node, lag_us, None if state is None else bytes(state))
+        bucket = Bucket(held, None if state is None else bytes(state))
         made = bucket.handle(packed, watermark_ms)
+        if bucket.late and self._late is not None:
+            self._late.add({(node.stable_id, number, bucket.calls): bucket.late})
         if any(node.waits):
             timer_ms = self._next_timer(timer_ms, watermark_ms, expired)
         self._kept.update((timer_ms, bucket.keep()))

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
 
-    from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
+    from ouzel.compiler.types import Schema
+    from ouzel.runtime.operators.base import Operator
 
 Batches = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
@@ -25,8 +26,9 @@ def python_steps(text: str) -> Batches:
         from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
 
         operator = PythonSteps(pickle.loads(b64decode(text)))
+        given, made = operator.node.input.schema, operator.node.schema
         for batch in batches:
-            yield from _compute(operator, batch)
+            yield from process_batch(operator, given, made, batch)
 
     return compute
 
@@ -68,11 +70,11 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
     return pa.concat_arrays([batch.column(0) for batch in record_batches(frame, arrow_schema(schema))])
 
 
-def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch through the steps.
+def process_batch(operator: Operator, given: Schema, made: Schema, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch through an operator that takes the columns `given` and gives those `made`.
 
     Raises:
-        OuzelError: a function has raised: the job fails, as it does when an expression fails.
+        OuzelError: a row cannot be computed, as a function has raised: the job fails, as it does when an expression fails.
     """
     import polars as pl
     import pyarrow as pa
@@ -82,12 +84,11 @@ def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.Record
 
     frame = pl.from_arrow(pa.Table.from_batches([batch]))
     assert isinstance(frame, pl.DataFrame)
-    node = operator.node
-    kinds = node.input.schema.polars()
+    kinds = given.polars()
     with in_user_code():
-        made = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
+        rows = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
     if operator.refused:
         first = operator.refused[0]
         raise OuzelError("\n".join(filter(None, [f"{first.reason}: {first.row}", first.detail])))
-    if made is not None:
-        yield from record_batches(made, arrow_schema(node.schema))
+    if rows is not None:
+        yield from record_batches(rows, arrow_schema(made))

@@ -259,11 +259,9 @@ def _assign_window(node: plan.AssignWindow, names: FrameNames) -> list[str]:
 
 @BATCH.add(plan.AssignSession)
 def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
-    """By a running count of the rows that begin a session; a row without time is in none."""
-    time, keys = backtick(node.column), [backtick(key) for key in node.keys]
-    gap = f"INTERVAL '{node.gap_us / 1_000_000:.6f}' SECOND"
-    before = f"PARTITION BY {', '.join(keys)} ORDER BY {time}" if keys else f"ORDER BY {time}"
-    whole = f"PARTITION BY {', '.join([*keys, backtick(SESSION)])}"
+    """Of each row the bounds of its session, over the rows that have its number."""
+    time, gap = backtick(node.column), _gap(node)
+    whole = f"PARTITION BY {', '.join(map(backtick, (*node.keys, SESSION)))}"
     cast = '.cast("timestamp_ntz")' if node.input.schema[node.column].type == TIMESTAMP_LTZ else ""
     last = f"max({time}) OVER ({whole}) + {gap}"
     values = (f"min({time}) OVER ({whole})", last, f"{last} - INTERVAL '0.001' SECOND")
@@ -271,7 +269,17 @@ def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
         f"F.expr({quote(value)}){cast if place < 2 else ''}.alias({quote(name)})"
         for place, (value, name) in enumerate(zip(values, node.names, strict=True))
     ]
-    begins = f"coalesce({time} > lag({time}) OVER ({before}) + {gap}, true)"
+    return [
+        *number_sessions(node),
+        select([*(quote(column_name(field)) for field in node.input.schema.names), *columns]),
+    ]
+
+
+def number_sessions(node: plan.AssignSession) -> list[str]:
+    """SESSION: of each row the number of its session, a running count of the rows that begin one; a row without time is in none."""
+    time, keys = backtick(node.column), ", ".join(map(backtick, node.keys))
+    before = f"PARTITION BY {keys} ORDER BY {time}" if keys else f"ORDER BY {time}"
+    begins = f"coalesce({time} > lag({time}) OVER ({before}) + {_gap(node)}, true)"
     return [
         comment(
             f"SESSION: over when nothing comes for {spark_span(node.gap_us)}; a row without {node.column} is in none"
@@ -279,8 +287,16 @@ def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
         f".where(F.col({quote(column_name(node.column))}).isNotNull())",
         f".withColumn({quote(BEGINS)}, F.expr({quote(begins)}))",
         f".withColumn({quote(SESSION)}, F.expr({quote(f'count_if({backtick(BEGINS)}) OVER ({before})')}))",
-        select([*(quote(column_name(field)) for field in node.input.schema.names), *columns]),
     ]
+
+
+def session_gap(node: plan.AssignSession) -> str:
+    """The gap after which a session is over, as a Column."""
+    return f"F.expr({quote(_gap(node))})"
+
+
+def _gap(node: plan.AssignSession) -> str:
+    return f"INTERVAL '{node.gap_us / 1_000_000:.6f}' SECOND"
 
 
 def _cumulate(node: plan.AssignWindow) -> list[str]:

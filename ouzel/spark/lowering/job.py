@@ -17,6 +17,7 @@ from ouzel.errors import OuzelError
 from ouzel.spark.lowering.batch_nodes import FrameNames, lower_batch
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.csv import CLOSED, CLOSED_QUOTES, CSV, READ_CSV
+from ouzel.spark.lowering.group_sessions import group_sessions
 from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
@@ -64,7 +65,7 @@ def spark_job(
     Raises:
         NotSupported: a source, sink or expression has no Spark form; the text names it.
     """
-    dag = batch_plan(program)
+    dag = group_sessions(batch_plan(program))
     scans = {scan.table: scan for scan in scans_in(dag.nodes())}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:

@@ -6,13 +6,14 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
+from typing import NamedTuple
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
-from ouzel.compiler.plan.base import Names, Step
-from ouzel.compiler.plan.distribution import Distribution
+from ouzel.compiler.plan.base import APPENDS, Names, Step
+from ouzel.compiler.plan.distribution import ANY, Distribution
 from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames
@@ -74,16 +75,26 @@ class Given(Leaf):
         return ("given", self.ids[1 + self.columns.names.index(column)])
 
 
+class HeldOperator(NamedTuple):
+    """What of an InState travels to Spark's workers."""
+
+    operator: Node
+    lag_us: int
+    of_tables: bool
+
+
 @dataclass(frozen=True)
 class InState(Step):
     """A node of the plan, `operator`, that our operator computes inside Spark's state; its inputs there are Givens.
 
-    Its watermark is `lag_us` behind Spark's, as operators below let rows out so much later. `why` says why Spark's own node is not used.
+    Its watermark is `lag_us` behind Spark's, as operators below let rows out so much later. `of_tables` says that no node below waits for
+    time: then what comes behind Spark's watermark is late. `why` says why Spark's own node is not used.
     """
 
     branches: tuple[Node, ...]
     operator: Node
     lag_us: int = 0
+    of_tables: bool = True
     why: str = ""
 
     @property
@@ -157,12 +168,39 @@ class InState(Step):
         return (*self.identity, column)
 
 
+@dataclass(frozen=True)
+class InTasks(InState):
+    """A join that asks a table by key, `operator`, which our operator computes in Spark's tasks: it keeps nothing of its rows."""
+
+    distribution = (ANY,)
+    waits = (False,)
+    accepts = (APPENDS,)
+
+    @property
+    def label(self) -> str:
+        return f"{self.operator.label} in Spark's tasks"
+
+
+def ours_of(dag: Dag) -> Iterator[InState]:
+    """The plan's nodes that are ours."""
+    return (node for node in dag.nodes() if isinstance(node, InState))
+
+
 def lower_in_state(node: InState, names: FrameNames) -> list[str]:
     """The call that makes the node's rows."""
-    columns = ", ".join(f"{backtick(field.name)} {to_spark_type(field.type)}" for field in node.schema)
     frames = [names[id(branch)] for branch in node.inputs] if len(node.inputs) > 1 else []
-    made = call("in_state", [f"{OPERATORS}[{quote(_name(node))}]", quote(columns), *frames[1:]])
+    made = call("in_state", [f"{OPERATORS}[{quote(_name(node))}]", quote(_columns(node)), *frames[1:]])
     return [*frames[:1], comment(f"Ouzel's operator in Spark's state: {node.why}"), f".transform({made})"]
+
+
+def lower_in_tasks(node: InTasks, names: FrameNames) -> list[str]:
+    """The call that makes the node's rows."""
+    made = call("ask_table", [f"{OPERATORS}[{quote(_name(node))}]", quote(_columns(node)), "folder"])
+    return [comment(f"Ouzel's operator in Spark's tasks: {node.why}"), f".transform({made})"]
+
+
+def _columns(node: Node) -> str:
+    return ", ".join(f"{backtick(field.name)} {to_spark_type(field.type)}" for field in node.schema)
 
 
 def operators_text(dag: Dag) -> str:
@@ -178,10 +216,9 @@ def operators_text(dag: Dag) -> str:
 
 
 def _pickled_operators(dag: Dag) -> Iterator[tuple[str, bytes]]:
-    for node in dag.nodes():
-        if isinstance(node, InState):
-            held = (node.operator, node.lag_us)
-            yield _name(node), pickle_with_modules(held, [node.operator.label])
+    for node in ours_of(dag):
+        held = HeldOperator(node.operator, node.lag_us, node.of_tables)
+        yield _name(node), pickle_with_modules(held, [node.operator.label])
 
 
 def _name(node: InState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,28 +25,26 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import Given, InState
-from ouzel.spark.lowering.streaming_nodes import STREAMING, check_set
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, ours_of
+from ouzel.spark.lowering.streaming_nodes import STREAMING, StreamScan, check_set, copy_scan
 
 NO_CHANGES = "Spark's own takes no rows back"
 
 
 def with_our_operators(dag: Dag) -> Dag:
-    """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT.
-
-    Raises:
-        NotSupported: neither has a node for something of it.
-    """
+    """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT."""
     lags: dict[int, int] = {}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
         own = with_inputs(node, inputs)
         if not (why := _why_not_own(own, lag_us)):
-            made = _carry_weights(own)
+            made = _in_tasks(own) if own.asks_tables else _carry_weights(own)
             lags[id(made)] = lag_us
             return made
-        ours = _in_state(own, inputs, lag_us, why)
+        below = [each for upstream in node.inputs for each in walk(upstream)]
+        of_tables = all(each.is_rowwise or not any(each.waits) for each in below)
+        ours = _in_state(own, inputs, lag_us, of_tables, why)
         lags[id(ours)] = lag_us + _delay_us(ours.operator)
         return ours
 
@@ -75,6 +73,8 @@ def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
         return NO_CHANGES
     if node.only_grows:
         return ""
+    if node.emit.lateness_us:
+        return "Spark's own takes no rows of a window that has closed"
     if not node.window or not node.emit.final:
         return "Spark's own gives a query one output mode, and this one changes what it gave"
     if lag_us:
@@ -97,18 +97,21 @@ _OWN: Mapping[type[Node], Callable[[Any, int, bool], str | None]] = {
 """By class (node, lag in microseconds, whether an input carries WEIGHT) -> why not Spark's own node; None: the entry in STREAMING says."""
 
 
-def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, why: str) -> InState:
+def _in_tasks(node: Node) -> InTasks:
+    left, table = node.inputs
+    asking = node.with_inputs((Given.of(left), table))
+    return InTasks((left,), asking, why="Spark's own asks no table for single rows", written=node.written)
+
+
+def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, of_tables: bool, why: str) -> InState:
     given = node.with_inputs(tuple(Given.of(below) for below in inputs))
-    if any(given.waits) and not any(below.declares_time for below in walk(node)):
-        raise NotSupported(
-            f"{node.label} waits for the end of its input, and a stream of Spark says only when event time has passed",
-            instead="declare a WATERMARK, leave EMIT AFTER WATERMARK out, or use --engine heron",
-        )
-    return InState(inputs, given, lag_us, why, written=node.written)
+    return InState(inputs, given, lag_us, of_tables, why, written=node.written)
 
 
 def _delay_us(node: Node) -> int:
     """How far the rows that a node gives may be behind the watermark, at most."""
+    if node.groups:
+        return node.groups.emit.lateness_us + any(node.waits)
     if isinstance(node, IntervalJoin):
         return node.delay_us
     return 1 if any(node.waits) else 0
@@ -116,6 +119,8 @@ def _delay_us(node: Node) -> int:
 
 def _carry_weights(node: Node) -> Node:
     """A node that Spark computes, handing on the weights of its rows."""
+    if node.reads_table and node.retracts:
+        return copy_scan(node, StreamScan)
     carried = [WEIGHT in below.schema.names for below in node.inputs]
     if not any(carried):
         return node
@@ -136,14 +141,10 @@ def _with_weight(branch: Node) -> Node:
 
 def in_every_batch(dag: Dag) -> bool:
     """Whether an operator has a row to give even of no input."""
-    groups = (node.operator.groups for node in _ours(dag))
+    groups = (node.operator.groups for node in ours_of(dag))
     return any(each is not None and not each.keys for each in groups)
 
 
 def operator_reasons(dag: Dag) -> dict[str, str]:
     """Of each operator of ours why it is there, by its label."""
-    return {node.operator.label: node.why for node in _ours(dag)}
-
-
-def _ours(dag: Dag) -> Iterator[InState]:
-    return (node for node in dag.nodes() if isinstance(node, InState))
+    return {node.operator.label: node.why for node in ours_of(dag)}

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, reads_for_itself, walk
+from ouzel.compiler.plan import ApplyPython, Node, Program, Sink, reads_for_itself, scans_in, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
@@ -51,7 +51,7 @@ class StreamingQuery:
         sink: where its rows go.
         mode: Spark's output mode.
         text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T`, `read_stream`
-            `read_table`, `in_state` and `python_steps`.
+            `read_table`, `in_state`, `ask_table` and `python_steps`.
         frame: the variable that then holds the streaming DataFrame.
         after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
             may read `batch` several times: persist it.
@@ -99,6 +99,8 @@ def _of_spark(dag: Dag, directory: Path, name: str) -> StreamingQuery:
     ours = with_our_operators(dag)
     if any(isinstance(node, InState) and not node.operator.groups for node in ours.nodes()):
         raise NotSupported("Spark has no node of its own for it")
+    if any(scan.retracts for scan in scans_in(dag.nodes())):
+        raise NotSupported("Spark's own streams have no rows that are taken back")
     _check_own_aggregates(dag)
     (sink,) = dag.sinks
     mode, keys, after, rest = OutputMode.APPEND, find_kept_keys(sink), "", tuple[Dag, ...]()
@@ -125,6 +127,8 @@ def _check_own_aggregates(dag: Dag) -> None:
     for node in aggregates(dag):
         if node.lifetime:
             raise NotSupported("Structured Streaming forgets no key by its own time")
+        if node.emit.lateness_us or node.leaves_last:
+            raise NotSupported("Structured Streaming has neither lateness nor groups that leave at the end")
 
 
 def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
@@ -144,21 +148,6 @@ def _refuse(node: Node) -> None:
     """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
     if node.reads_late:
         _refuse_by_place(node)
-    if node.asks_tables:
-        raise NotSupported(
-            f"a join with {', '.join(node.asks_tables)} by the clock: a stream of Spark asks no table for single rows",
-            instead="run it as a topology, or as a batch job",
-        )
-    if node.groups and node.groups.emit.lateness_us:
-        raise NotSupported(
-            "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
-            instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
-        )
-    if node.groups and node.groups.leaves_last:
-        raise NotSupported(
-            "a subquery as a value of rows that change: it is known when its tables have ended, and a stream of Spark does not end",
-            instead="run it as a topology, or as a batch job",
-        )
     _refuse_timed_python(node)
 
 

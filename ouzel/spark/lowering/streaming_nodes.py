@@ -7,7 +7,8 @@ until a row passes, and would drop the mark that moves time at the end. So a fil
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TypeVar
 
 from ouzel.compiler import plan
 from ouzel.compiler.expressions import Expression
@@ -16,12 +17,14 @@ from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.sql.queries.scope import fresh
-from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
+from ouzel.compiler.types import BIGINT, BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
-from ouzel.spark.lowering.state_nodes import Given, InState, lower_in_state
-from ouzel.spark.lowering.tables import call_reader, lower_scan, refuse_changelog
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, lower_in_state, lower_in_tasks
+from ouzel.spark.lowering.tables import call_reader, lower_scan
 from ouzel.spark.lowering.text import call, quote, with_columns
+
+ScanKind = TypeVar("ScanKind", bound=plan.Scan)
 
 END, BRANCH = "$end", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
@@ -34,17 +37,28 @@ EVENT_TIME = '{"spark.watermarkDelayMs": 0}'
 
 
 @dataclass(frozen=True)
-class MarkedScan(plan.Scan):
-    """A table whose last row marks its end; the mark is dropped at once where no watermark waits for it (`dropped`)."""
+class StreamScan(plan.Scan):
+    """A table as a stream of Spark; with WEIGHT, if its rows may be taken back.
 
+    Where it is `marked`, its last row marks its end. The mark is dropped at once where no watermark waits for it (`dropped`).
+    """
+
+    marked: bool = False
     dropped: bool = False
 
     @property
     def schema(self) -> Schema:
-        return self.columns if self.dropped else Schema((*self.columns, Field(END, BOOLEAN)))
+        weight = (Field(plan.WEIGHT, BIGINT),) if self.retracts else ()
+        end = (Field(END, BOOLEAN),) if self.marked and not self.dropped else ()
+        return Schema((*self.columns, *weight, *end))
 
     def definition(self, column: str) -> tuple[object, ...]:
-        return (self.table, column) if column == END else super().definition(column)
+        return (self.table, column) if column in (plan.WEIGHT, END) else super().definition(column)
+
+
+def copy_scan(scan: plan.Node, kind: type[ScanKind]) -> ScanKind:
+    """The same table read in another way."""
+    return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
 
 
 @dataclass(frozen=True)
@@ -203,10 +217,11 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         plan.AssignSession: Refused("it has sessions for an aggregate alone, and gives no row its session"),
         plan.SetOperation: Refused("it has INTERSECT and EXCEPT of two streams not at all"),
         plan.LateRows: Refused(
-            "it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"
+            "each table that is written is a query of its own there, and each calls other rows late",
+            "leave LATE INTO out, or use --engine heron",
         ),
         plan.IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
-        plan.Served: Refused("it asks no service", "run it as a topology"),
+        plan.Served: Refused("it is no stream: the join that asks it does so for itself"),
         Given: Refused("it stands for an input of an operator"),
         plan.PartialTopN: Refused("its streams have no first rows"),
         plan.TopN: Refused("its streams have no first rows"),
@@ -227,14 +242,15 @@ def lower_streaming(node: plan.Node, names: FrameNames) -> list[str]:
 
 
 @STREAMING.add(plan.Scan)
-def _scan(node: plan.Scan, names: FrameNames) -> list[str]:
+def _lower_scan(node: plan.Scan, names: FrameNames) -> list[str]:
     return [_read_stream(node)]
 
 
-@STREAMING.add(MarkedScan)
-def _lower_marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
+@STREAMING.add(StreamScan)
+def _lower_stream_scan(node: StreamScan, names: FrameNames) -> list[str]:
+    mark = [f"end_mark={quote(END)}"] if node.marked else []
     dropped = [f".where(~F.col({quote(END)}))", f".drop({quote(END)})"] if node.dropped else []
-    return [_read_stream(node, f"end_mark={quote(END)}"), *dropped]
+    return [_read_stream(node, *mark), *dropped]
 
 
 @STREAMING.add(StaticScan)
@@ -249,6 +265,7 @@ def _lower_side_scan(node: SideScan, names: FrameNames) -> list[str]:
 
 
 STREAMING.add(InState)(lower_in_state)
+STREAMING.add(InTasks)(lower_in_tasks)
 
 
 def _read_stream(scan: plan.Scan, *more: str) -> str:
@@ -262,7 +279,6 @@ def _refuse_unreadable(scan: plan.Scan) -> None:
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file', or --engine heron",
         )
-    refuse_changelog(scan)
     if scan.traits.by_token:
         raise NotSupported(
             f"table '{scan.table}': Structured Streaming goes by offsets, and connector '{scan.connector}' is acknowledged item by item",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import fields, replace
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
 from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.expressions import Case, Column, Literal
@@ -25,33 +24,41 @@ from ouzel.compiler.plan import (
     walk,
 )
 from ouzel.compiler.plan.aggregates import is_distinct, row_of
-from ouzel.compiler.types import BIGINT, BOOLEAN, INT, ArrayType, DataType
+from ouzel.compiler.types import BIGINT, BOOLEAN, INT, TIMESTAMP, ArrayType, DataType
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import InState
+from ouzel.spark.lowering.state_nodes import InState, ours_of
 from ouzel.spark.lowering.streaming_nodes import (
     BRANCH,
     END,
     EventTime,
     EventTimeKey,
-    MarkedScan,
     MicroBatch,
     OfSets,
     SideScan,
     StaticScan,
+    StreamScan,
     check_set,
+    copy_scan,
     of_branch,
 )
 
-ScanKind = TypeVar("ScanKind", bound=Scan)
+NEVER = Literal(TIMESTAMP, None)
+"""The event time of tables that have none: it does not move before the end mark does."""
 
 ROWS = "$rows"
 """The name of a count that is dropped: Spark needs some call in an aggregation."""
 
 
 def in_time(dag: Dag) -> Dag:
-    """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
+    """The plan with Spark's event time below each node that waits for it, so that windows close and their state goes.
+
+    What waits for the end of its tables is told of that by event time, too: it passes at the end, of a table without time at once.
+    """
     waiting = [node for node in dag.nodes() if any(node.waits)]
+    last = {id(node) for node in ours_of(dag) if node.operator.groups and node.operator.groups.leaves_last}
+    ending = [node for node in waiting if id(node) in last or not any(below.declares_time for below in walk(node))]
+    undated = {id(scan) for node in ending for scan in _list_undated(node)}
     waited = {id(node) for top in waiting for node in walk(top) if node.declares_time}
     timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
     _check_timed(node for node in dag.nodes() if id(node) in timed)
@@ -59,11 +66,11 @@ def in_time(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
+        if made.reads_table and id(node) in timed | undated:
+            return _mark(made) if id(node) in timed else EventTime(_mark(made), NEVER)
         match made:
             case Watermark():
                 return EventTime(made.input, made.expression) if id(node) in waited else made.input
-            case Scan() if id(node) in timed:
-                return _mark(made)
             case Project() if id(node) in timed:
                 return _with_end(made)
             case Aggregate(window=(_, end, _)):
@@ -72,6 +79,14 @@ def in_time(dag: Dag) -> Dag:
         return made
 
     return dag.rebuilt(make)
+
+
+def _list_undated(node: Node) -> Iterator[Node]:
+    """The tables below a node that declare no time."""
+    if node.reads_table:
+        yield node
+    for below in () if node.declares_time else node.inputs:
+        yield from _list_undated(below)
 
 
 def _check_timed(nodes: Iterable[Node]) -> None:
@@ -168,7 +183,7 @@ def with_side_tables(dag: Dag) -> Dag:
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         return (
             node.with_inputs((inputs[0], _side_table(node.right)))
-            if isinstance(node, SideJoin)
+            if isinstance(node, SideJoin) and not node.asked
             else with_inputs(node, inputs)
         )
 
@@ -177,7 +192,7 @@ def with_side_tables(dag: Dag) -> Dag:
 
 def _side_table(node: Node) -> Node:
     if isinstance(node, Scan):
-        return _copy_scan(node, StaticScan if node.traits == GIVEN_ROWS else SideScan)
+        return copy_scan(node, StaticScan if node.traits == GIVEN_ROWS else SideScan)
     if node.declares_time:
         return _side_table(node.inputs[0])
     return node.with_inputs(tuple(map(_side_table, node.inputs)))
@@ -188,17 +203,14 @@ def with_ends(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        return _mark(made, True) if type(made) is Scan else made
+        is_stream = type(made) is Scan or type(made) is StreamScan
+        return _mark(made, dropped=True) if is_stream and END not in made.schema.names else made
 
     return dag.rebuilt(make)
 
 
-def _mark(scan: Scan, dropped: bool = False) -> MarkedScan:
-    return replace(_copy_scan(scan, MarkedScan), dropped=dropped)
-
-
-def _copy_scan(scan: Scan, kind: type[ScanKind]) -> ScanKind:
-    return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
+def _mark(scan: Node, dropped: bool = False) -> StreamScan:
+    return replace(copy_scan(scan, StreamScan), marked=True, dropped=dropped)
 
 
 def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
@@ -216,7 +228,7 @@ def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
 
 
 def _static(node: Node) -> Node:
-    return _copy_scan(node, StaticScan) if isinstance(node, Scan) else node
+    return copy_scan(node, StaticScan) if isinstance(node, Scan) else node
 
 
 def _lowest(dag: Dag) -> list[Aggregate]:

@@ -62,19 +62,6 @@ def _refuse_maps_of_changelog(scan: Scan) -> None:
         )
 
 
-def refuse_changelog(scan: Scan) -> None:
-    """See that no row of the table is taken back.
-
-    Raises:
-        NotSupported: it is a changelog.
-    """
-    if scan.traits.changelog:
-        raise NotSupported(
-            f"table '{scan.table}': a stream of Spark cannot read a table whose rows may be taken back",
-            instead="run it on --engine heron",
-        )
-
-
 def refuse_unkept(scan: Scan) -> None:
     """See that what the table has given is still there to be read.
 

@@ -21,7 +21,7 @@ class Account:
 
     Attributes:
         rows: rows read, by table, since the run began.
-        late: rows dropped behind the watermark.
+        late: rows dropped behind the watermark; of windows that Spark itself aggregates, groups of them.
         watermark_us: event time up to which windows have closed; None before the first, and once the input has ended.
         positions: how far each source has been read, over all runs from this checkpoint.
         batches: how many have been committed since the run began.

@@ -91,7 +91,7 @@ class StructuredHandle(RowIteration):
         with self._lock:
             accounts = [stream.account for stream in self._streams]
             late = sum(account.late for account in accounts)
-            told = (Event("late-rows", "rows came after their window had closed; Spark dropped them", late),)
+            told = (Event("late-rows", "rows came after their window had closed, and were dropped", late),)
             times = [account.watermark_us for account in accounts if account.watermark_us is not None]
             rows = sum(_most(account.rows for account in accounts).values())
             return Status(

@@ -19,6 +19,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.reading import Committed, Source, SourceRequest
 from ouzel.spark.io.arrow import polars_types
+from ouzel.spark.io.changelog import WEIGHT
 from ouzel.spark.io.source import TableReader, TableRequest, TaskRange
 from ouzel.spark.streaming.offsets import Position, Surveyor
 
@@ -52,7 +53,7 @@ def read_stream(
     query: str = "",
     bad_records: BadRecords | None = None,
 ) -> DataFrame:
-    """A table of any connector as a streaming DataFrame.
+    """A table of any connector as a streaming DataFrame; with a column more, the rows' weights, where these may be taken back.
 
     Args:
         spark: the session; its workers must be able to import ouzel.
@@ -67,7 +68,7 @@ def read_stream(
         query: name of the query, for Kafka's consumer group.
         bad_records: what notes the records left out, where 'bad.record' is skip or dead-letter.
     """
-    from pyspark.sql.types import BooleanType, StructField, StructType
+    from pyspark.sql.types import BooleanType, LongType, StructField, StructType
 
     given = StructType.fromDDL(columns)
     required = [column.name for column in given if not column.nullable]
@@ -75,7 +76,9 @@ def read_stream(
         table, dict(options), dict(metadata or {}), required, str(Path(folder or ".").resolve()), None, 1
     )
     fields = [StructField(column.name, column.dataType, bool(end_mark) or column.nullable) for column in given]
-    schema = StructType([*fields, *([StructField(end_mark, BooleanType())] if end_mark else [])])
+    weight = [StructField(WEIGHT, LongType())] if reads_of(options["connector"], table).changelog(options) else []
+    mark = [StructField(end_mark, BooleanType())] if end_mark else []
+    schema = StructType([*fields, *weight, *mark])
     source = _noting(bad_records, table, options, Path(folder or ".").resolve()) if bad_records else OuzelStream
     spark.dataSource.register(source)
     made = {"table": vars(table_of), "end_mark": end_mark, "rows": rows, "query": query}
@@ -197,7 +200,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
             request = SourceRequest(
                 table.table,
                 {name: value for name, value in table.options.items() if name != "connector"},
-                polars_types(self._data),
+                {name: kind for name, kind in polars_types(self._data).items() if name != WEIGHT},
                 Path(table.folder),
                 table.metadata,
                 frozenset(table.required),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.job import Job
+from ouzel.spark.io.accumulated import accumulator
 from ouzel.spark.io.bad_records import BadRecords
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.io.python_steps import python_steps, python_total
@@ -23,8 +24,11 @@ from ouzel.spark.streaming.source import read_stream
 
 if TYPE_CHECKING:
     import polars as pl
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery as Running
+
+    from ouzel.spark.io.in_state import LateCounts
 
 
 @dataclass
@@ -49,11 +53,12 @@ class Stream:
         self._finish: Callable[[DataFrame], DataFrame] | None = None
         self.running: Running | None = None
         self._bad: BadRecords | None = None
+        self._late: Accumulator[LateCounts] | None = None
 
     def start(self, spark: SparkSession, checkpoint: str) -> None:
         """Begin; what an earlier run left in the checkpoint goes on."""
         settings = self._job.settings
-        self._bad = BadRecords(spark)
+        self._bad, self._late = BadRecords(spark), accumulator(spark)
         writer = (
             self._define(spark)
             .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
@@ -69,6 +74,7 @@ class Stream:
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
 
+        from ouzel.spark.io.asking import ask_table
         from ouzel.spark.io.in_state import in_state
         from ouzel.spark.io.source import read_table
 
@@ -77,7 +83,8 @@ class Stream:
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
-            "read_table": partial(read_table, bad_records=self._bad), "in_state": in_state,
+            "read_table": partial(read_table, bad_records=self._bad), "in_state": partial(in_state, late=self._late),
+            "ask_table": ask_table,
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)
@@ -118,7 +125,16 @@ class Stream:
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
         """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
         self.account.add(report)
+        self.account.late += self._take_late()
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
+
+    def _take_late(self) -> int:
+        """How many rows our operators have dropped as late since the last call."""
+        assert self._late is not None
+        counts, taken = self._late.value, 0
+        while counts:
+            taken += counts.popitem()[1]
+        return taken
 
     @property
     def run_id(self) -> str:

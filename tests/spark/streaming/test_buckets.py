@@ -14,6 +14,7 @@ from ouzel.compiler.plan import WEIGHT, Node
 from ouzel.errors import OuzelError
 from ouzel.session import load_text
 from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
+from ouzel.spark.lowering.state_nodes import HeldOperator
 from ouzel.spark.lowering.streaming import streaming_queries
 from tests.law.compare import plain_fold
 
@@ -25,25 +26,25 @@ LARGE = 2**62 + 1
 """A number that no DOUBLE holds."""
 
 
-def operator_of(text: str) -> tuple[Node, int]:
+def operator_of(text: str) -> HeldOperator:
     """The one operator of ours in a query."""
     (query,) = streaming_queries(load_text(TABLE + text, Path("/data"), "asked").program, Path("/data"), "asked")
     names: dict[str, dict[str, str]] = {}
     exec(query.functions, {}, names)
-    (held,) = names["OPERATORS"].values()
-    assert b64decode(held)
-    return read_operator(held)
+    (text,) = names["OPERATORS"].values()
+    assert b64decode(text)
+    return read_operator(text)
 
 
 def rows_of(node: Node, rows: list[tuple[object, ...]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=node.inputs[0].schema.polars(), orient="row")
 
 
-def changes(node: Node, lag_us: int, calls: list[tuple[pl.DataFrame, int]]) -> Iterator[pl.DataFrame]:
+def changes(held: HeldOperator, calls: list[tuple[pl.DataFrame, int]]) -> Iterator[pl.DataFrame]:
     """What the calls give, each with an operator of its own that goes on from the bytes of the one before."""
     kept: bytes | None = None
     for rows, watermark_ms in calls:
-        bucket = Bucket(node, lag_us, kept)
+        bucket = Bucket(held, kept)
         made = bucket.handle([(0, pack_rows(rows))], watermark_ms)
         kept = bucket.keep()
         if made is not None:
@@ -51,9 +52,12 @@ def changes(node: Node, lag_us: int, calls: list[tuple[pl.DataFrame, int]]) -> I
 
 
 def test_first_rows_of_two_calls_are_those_of_all_rows() -> None:
-    node, lag_us = operator_of("SELECT k, v FROM events ORDER BY v DESC LIMIT 2")
-    calls = [rows_of(node, [("a", LARGE), ("b", None), ("c", 3)]), rows_of(node, [("d", LARGE + 1), ("e", 5)])]
-    made = list(changes(node, lag_us, [(rows, 0) for rows in calls]))
+    held = operator_of("SELECT k, v FROM events ORDER BY v DESC LIMIT 2")
+    calls = [
+        rows_of(held.operator, [("a", LARGE), ("b", None), ("c", 3)]),
+        rows_of(held.operator, [("d", LARGE + 1), ("e", 5)]),
+    ]
+    made = list(changes(held, [(rows, 0) for rows in calls]))
     assert len(made) == 2
     assert all(frame.columns[-1] == WEIGHT for frame in made)
     left = plain_fold(made, made[0].columns[:-1])
@@ -64,17 +68,18 @@ def test_a_session_leaves_when_the_watermark_says_so_and_the_last_at_the_end() -
     text = (
         "SELECT k, v, window_end FROM TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
     )
-    node, lag_us = operator_of(text)
+    held = operator_of(text)
     at = pl.Series([0, 5_000, 60_000]).cast(pl.Datetime("ms")).to_list()
     given = {"k": ["a"] * 3, "v": [1, 2, 3], "ts": at}
-    frame = pl.DataFrame(given).select(node.inputs[0].schema.names).cast(dict(node.inputs[0].schema.polars()))
+    kinds = held.operator.inputs[0].schema.polars()
+    frame = pl.DataFrame(given).select(list(kinds)).cast(dict(kinds))
     nothing = frame.clear()
-    made = list(changes(node, lag_us, [(frame, 0), (nothing, 14_999), (nothing, 15_001), (nothing, END_MS)]))
+    made = list(changes(held, [(frame, 0), (nothing, 14_999), (nothing, 15_001), (nothing, END_MS)]))
     assert [sorted(rows["v"].to_list()) for rows in made] == [[1, 2], [3]]
 
 
 def test_equal_keys_meet_in_one_bucket_and_empty_frames_reach_what_is_one_row() -> None:
-    node, _ = operator_of("SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n FROM events")
+    node = operator_of("SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n FROM events").operator
     given = pl.DataFrame({"k": [f"key {number % 100}" for number in range(1000)], "v": range(1000)})
     kinds = node.inputs[0].schema.polars()
     frame = given.with_columns(pl.lit(None).alias("ts")).select(list(kinds)).cast(dict(kinds))
@@ -82,7 +87,7 @@ def test_equal_keys_meet_in_one_bucket_and_empty_frames_reach_what_is_one_row() 
     keys = [set(part["k"].to_list()) for _, part in dealt]
     assert sum(map(len, keys)) == len(set().union(*keys)) == 100
     assert len(dealt) > BUCKETS // 4
-    single, _ = operator_of("SELECT k, v FROM events ORDER BY v LIMIT 2")
+    single = operator_of("SELECT k, v FROM events ORDER BY v LIMIT 2").operator
     assert [bucket for bucket, _ in deal_rows(rows_of(single, []), single, 0)] == [0]
 
 
@@ -94,9 +99,29 @@ def test_what_is_packed_comes_back_as_it_was() -> None:
 
 
 def test_a_row_that_cannot_be_computed_fails_the_call_and_says_which() -> None:
-    node, lag_us = operator_of(
+    held = operator_of(
         "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY v ROWS UNBOUNDED PRECEDING) AS s FROM events EMIT CHANGES"
     )
-    rows = rows_of(node, [("a", 2**63 - 1, datetime(2026, 1, 1)), ("a", 2**63 - 1, datetime(2026, 1, 1))])
+    rows = rows_of(held.operator, [("a", 2**63 - 1, datetime(2026, 1, 1)), ("a", 2**63 - 1, datetime(2026, 1, 1))])
     with pytest.raises(OuzelError, match=r"leaves BIGINT.*9223372036854775807"):
-        Bucket(node, lag_us, None).handle([(0, pack_rows(rows))], 0)
+        Bucket(held, None).handle([(0, pack_rows(rows))], 0)
+
+
+def test_a_bucket_that_is_new_knows_what_is_late_and_counts_it() -> None:
+    held = operator_of(
+        "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECONDS)) "
+        "GROUP BY window_start, window_end EMIT AFTER WATERMARK WITH LATENESS INTERVAL '5' SECOND"
+    )
+    kinds = held.operator.inputs[0].schema.polars()
+    starts = [0, 10_000]
+    given = {
+        "ts": [start + 4_000 for start in starts],
+        "window_start": starts,
+        "window_end": [start + 10_000 for start in starts],
+    }
+    frame = pl.DataFrame({name: pl.Series(given[name]).cast(pl.Datetime("ms")) for name in kinds}).cast(dict(kinds))
+    bucket = Bucket(held, None)
+    made = bucket.handle([(0, pack_rows(frame))], 20_000)
+    assert made is not None
+    assert made["n"].to_list() == [1], "of the second window, which has closed, and takes rows until 25 s"
+    assert bucket.late == 1

@@ -46,6 +46,14 @@ SLOWLY = ("--set", "trigger.ms=10000")
 WAIT_S = 200
 
 
+TOTALS = f"""
+CREATE TABLE numbers (n BIGINT, ts AS TIMESTAMP '2026-01-01 00:00:00' + n * INTERVAL '1' SECOND, WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'datagen', 'rows' = '{ROWS}', 'fields.n.kind' = 'sequence', 'fields.n.start' = '0');
+CREATE TABLE kept (n BIGINT, total BIGINT) WITH ('connector' = 'file', 'path' = 'kept', 'format' = 'json');
+INSERT INTO kept SELECT n, SUM(n) OVER (PARTITION BY MOD(n, 7) ORDER BY ts) AS total FROM numbers;
+"""
+
+
 def begun(folder: Path, *more: str, workers: Path = Path(sys.executable)) -> subprocess.Popen[bytes]:
     """The run, in a session of its own; `workers` is the Python that Spark starts."""
     command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS, *more]
@@ -69,8 +77,9 @@ def parts(folder: Path) -> list[Path]:
     return sorted((folder / "kept").glob("part-*"))
 
 
-def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:
-    (tmp_path / "numbers.sql").write_text(NUMBERS)
+def rows_after_a_kill(query: str, tmp_path: Path, warm_workers: WarmWorkers) -> list[dict[str, int]]:
+    """What is in the table of a run that was killed and started again."""
+    (tmp_path / "numbers.sql").write_text(query)
     first = begun(tmp_path, *SLOWLY)
     is_reached(lambda: len(parts(tmp_path)) >= 4 or first.poll() is not None, WAIT_S)
     os.killpg(first.pid, signal.SIGKILL)
@@ -80,9 +89,19 @@ def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, w
     again = begun(tmp_path, workers=warm_workers.python)
     _, said = again.communicate(timeout=WAIT_S)
     assert again.returncode == 0, said.decode()
-    numbers = Counter(json.loads(line)["n"] for part in parts(tmp_path) for line in part.read_text().splitlines())
-    assert numbers == Counter(range(ROWS))
     assert len(parts(tmp_path)) > len(before), "it was killed after its last micro-batch"
+    return [json.loads(line) for part in parts(tmp_path) for line in part.read_text().splitlines()]
+
+
+def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:
+    rows = rows_after_a_kill(NUMBERS, tmp_path, warm_workers)
+    assert Counter(row["n"] for row in rows) == Counter(range(ROWS))
+
+
+def test_what_our_operators_keep_in_sparks_state_outlives_a_kill(tmp_path: Path, warm_workers: WarmWorkers) -> None:
+    rows = rows_after_a_kill(TOTALS, tmp_path, warm_workers)
+    found = Counter((row["n"], row["total"]) for row in rows)
+    assert found == Counter((n, sum(range(n % 7, n + 1, 7))) for n in range(ROWS))
 
 
 def test_a_topic_is_read_to_its_end_and_written(

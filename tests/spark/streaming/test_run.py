@@ -76,6 +76,57 @@ def test_changes_of_several_micro_batches_add_up(
     assert total(frames) == {"w0": 4, "w1": 3, "w2": 3}
 
 
+LOG = """
+CREATE TABLE log (id BIGINT, owner VARCHAR, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'file', 'path' = 'log.jsonl', 'format' = 'debezium-json');
+"""
+
+
+def test_a_log_of_rows_that_are_taken_back_is_read_micro_batch_by_micro_batch(
+    spark: SparkSession, job: Callable[..., Job], tmp_path: Path
+) -> None:
+    changes = [
+        (None, {"id": 1, "owner": "ann"}),
+        (None, {"id": 2, "owner": "bob"}),
+        ({"id": 1, "owner": "ann"}, {"id": 1, "owner": "bob"}),
+        ({"id": 2, "owner": "bob"}, None),
+    ]
+    codes = {(False, True): "c", (True, True): "u", (True, False): "d"}
+    lines = [
+        {"before": before, "after": after, "op": codes[bool(before), bool(after)], "ts_ms": 1}
+        for before, after in changes
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    asked = "SELECT owner, COUNT(*) AS n FROM log GROUP BY owner EMIT CHANGES"
+    handle = start_structured(job(LOG + asked, ("trigger.rows", "2")), spark=spark)
+    status, frames = ended(handle), handle.results()
+    assert (status.state, status.rows_in, status.reason) == (RunState.FINISHED, 4, "")
+    assert len(frames) > 1
+    assert total(frames) == {"bob": 1}
+
+
+LATE = """
+CREATE TABLE clicks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'clicks.jsonl', 'format' = 'json');
+SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECONDS))
+GROUP BY window_start, window_end EMIT AFTER WATERMARK WITH LATENESS INTERVAL '5' SECOND
+"""
+
+
+def test_a_window_takes_late_rows_for_as_long_as_it_says_and_what_comes_after_that_is_counted(
+    spark: SparkSession, job: Callable[..., Job], tmp_path: Path
+) -> None:
+    seconds = [1, 12, 13, 2, 30, 31, 3]
+    (tmp_path / "clicks.jsonl").write_text("".join(f'{{"ts": "2026-01-01 00:00:{each:02}"}}\n' for each in seconds))
+    handle = start_structured(job(LATE, ("trigger.rows", "1")), spark=spark)
+    status, frames = ended(handle), handle.results()
+    assert (status.state, status.rows_late, status.reason) == (RunState.FINISHED, 1, "")
+    rows = pl.concat([frame.with_columns(pl.col("window_start").dt.second()) for frame in frames])
+    left = rows.group_by("window_start", "n").agg(pl.col(WEIGHT).sum()).filter(pl.col(WEIGHT) != 0)
+    assert sorted(left.select("window_start", "n").rows()) == [(0, 2), (10, 2), (30, 2)]
+    assert (0, 1, -1) in rows.rows(), "the first window was answered before the row that was late came"
+
+
 def test_results_that_nobody_takes_hold_the_next_micro_batch_back(
     spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

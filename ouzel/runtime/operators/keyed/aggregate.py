@@ -21,6 +21,7 @@ from ouzel.runtime.operators.keyed.expiring_keys import lifetimes_of
 from ouzel.runtime.operators.keyed.groups import Groups
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.value import Value
 
 _LAST = (1 << 63) - 1
 
@@ -419,12 +420,22 @@ class DelayedAggregation(ChangingAggregation):
 class ClosingAggregation(Aggregation):
     """EMIT AFTER WATERMARK: each group leaves once, when its window closes; without a window, when the input ends."""
 
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__(aggregate, seed, partial)
+        self._left: Value | None = None
+        if not self._groups.keys and self.state is not None:
+            self._left = self.state.value("left", False)
+
     def finish(self) -> pl.DataFrame | None:
-        """Without a window, everything leaves now."""
+        """Without a window, everything leaves now; without keys there is one row, even of no input, and once: a task may end again."""
         if self._groups.window_end is not None:
             return None
-        if not self._groups.keys and not len(self._groups.table.index):
-            self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
+        if self._left is not None:
+            if self._left.value:
+                return None
+            self._left.value = True
+            if not len(self._groups.table.index):
+                self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
         slots = self._groups.table.index.slots()
         out = self._rows(slots)
         self._groups.remove(slots)
