@@ -12,8 +12,9 @@ from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, 
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_field, of_function, of_operator
+from ouzel.compiler.sql.expressions.advice import of_field, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
+from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
@@ -32,7 +33,7 @@ _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
 _ASSOCIATIVE = (exp.And, exp.Or, exp.DPipe)
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
-    "unix_timestamp current_watermark"
+    "unix_timestamp current_watermark sysdate sysdatetime getutcdate utc_timestamp curdate curtime today clock_timestamp"
 )
 _CLOCK = frozenset(_CLOCK_LIST.split())
 WINDOW_PARTS = frozenset(
@@ -133,7 +134,9 @@ class Binder:
         try:
             return resolve_call(function, arguments, self.source.functions.own_scalar(function))
         except QueryError as error:
-            start, end = place(node)
+            parts = [node.this, node.args["zone"]] if isinstance(node, exp.AtTimeZone) else node.expressions
+            about, at = error.about or ("", "")
+            start, end = place(parts[int(at)] if about == "argument" and int(at) < len(parts) else node)
             error.instead = advice or error.instead
             raise error.located(self.source.text, start, end - start) from None
 
@@ -242,6 +245,20 @@ class Binder:
             problem = f"the index of an array is an INT, and this is {index.type}"
             advice = f"write CAST({self._text(node.expressions[0])} AS INT)"
             raise self.source.error(problem, place(node.expressions[0]), advice)
+        if (
+            isinstance(whole.type, ArrayType)
+            and isinstance(index, Literal)
+            and isinstance(index.value, int)
+            and index.value < 1
+        ):
+            shown = self._text(node.this)
+            advice = (
+                f"write {shown}[1]"
+                if index.value == 0
+                else f"write ELEMENT_AT({shown}, {index.value}) to count from the end"
+            )
+            problem = f"an array has no element {index.value}: elements are counted from 1"
+            raise self.source.error(problem, place(node.expressions[0]), advice)
         return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
 
     def bind_filter(self, node: exp.Expr) -> Expression:
@@ -308,10 +325,14 @@ class Binder:
         )
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
-        advice = of_function(name, [self._text(part) for part in node.expressions])
-        if advice and (name == "datediff" and len(node.expressions) == 3):
-            raise self.source.error("DATEDIFF takes two dates and no unit", place(node), advice)
+        written = [self._text(part) for part in node.expressions]
+        problem, advice = of_units(name, written)
+        if problem:
+            raise self.source.error(problem, place(node), advice)
+        advice = of_call(name, written)
         if self.source.functions.scalar(name) is None and name not in _SHAPES:
+            for part in node.find_all(exp.Anonymous):  # more is wrong with a clock than with the call around it
+                self._refuse_clock(part, call_name(part))
             self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         if name == "extract":

@@ -69,6 +69,7 @@ class QueryBinder:
         self.source, self.tables, self.named = source, tables, named
         self.emission, self.ttl, self.sides = Emission(source, query.emit), ttl, sides
         self.ctes: list[tuple[str, Relation]] = []
+        self.behind: list[str] = []
         self.aliases: dict[str, str] = {}
 
     def bind(self, tree: exp.Expr) -> Relation:
@@ -77,9 +78,12 @@ class QueryBinder:
         Raises:
             QueryError: at the place of what is wrong.
         """
-        outer = len(self.ctes)
-        for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
+        outer, behind = len(self.ctes), self.behind
+        ctes = tree.args["with_"].expressions if tree.args.get("with_") else ()
+        for number, cte in enumerate(ctes):
+            self.behind = [*(later.alias for later in ctes[number + 1 :]), *behind]
             self._define(cte, [known.lower() for known, _ in self.ctes[outer:]])
+        self.behind = behind
         first_rows = FirstRows(self.source, tree)
         tree = first_rows.tree
         match tree:
@@ -237,7 +241,12 @@ class QueryBinder:
         for known, relation in reversed(self.ctes):
             if is_name_of(name, known):
                 return relation
-        return self.tables(name)
+        try:
+            return self.tables(name)
+        except QueryError as error:
+            if any(is_name_of(name, later) for later in self.behind):
+                error.instead = f"WITH names it further on: write {name.text} AS (...) before this query"
+            raise
 
     def _refuse_quoted_name(self, node: exp.Expr) -> None:
         """A table's name in single quotes would be the path of a file."""

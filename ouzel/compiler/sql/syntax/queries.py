@@ -19,7 +19,7 @@ from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
-from ouzel.compiler.sql.syntax.words import bare_word
+from ouzel.compiler.sql.syntax.words import bare_word, is_kind
 from ouzel.errors import QueryError
 
 
@@ -97,7 +97,9 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
             return source.error(problem, (at, end), instead)
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
-    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
+    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()) and not _guess_dialect(
+        tokens, at
+    ):
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
     if source.text[at:end].upper() == "EMIT":
         return source.error("this EMIT clause is none", (at, end), _EMIT)
@@ -105,7 +107,9 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
-    guesses = (guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause))
+    guesses = (
+        guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause, _guess_comma)
+    )
     advice = next(filter(None, guesses), "see docs/sql.md for what a query may hold")
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
@@ -155,6 +159,18 @@ def _guess_clause(tokens: Tokens, at: int) -> str:
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""
 
 
+def _guess_comma(tokens: Tokens, at: int) -> str:
+    """Advice for a third name in a row: `SELECT a b c`."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if not all(is_kind(tokens, index - back, TokenType.VAR, TokenType.IDENTIFIER) for back in range(3)):
+        return ""
+    opened = next(
+        (bare_word(tokens, before) for before in range(index, -1, -1) if bare_word(tokens, before) in _CLAUSES), ""
+    )
+    first, second, third = (tokens[index - back].text for back in (2, 1, 0))
+    return f"a comma is missing: write {first}, {second}, {third}" if opened in ("SELECT", "DISTINCT") else ""
+
+
 def _guess_parentheses(tokens: Tokens, at: int) -> str:
     """Advice for a window without its parentheses, and for an interval of several parts without its quotes."""
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
@@ -170,6 +186,8 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
     if bare_word(tokens, index) == "ON" and bare_word(tokens, index + 1) == "CONFLICT":
         return "leave it out: PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE has rows replace those of their key"
+    if bare_word(tokens, index) == "WITH" and bare_word(tokens, index + 1) == "DATA":
+        return "leave it out: a view has the rows that its query gives"
     if bare_word(tokens, index) == "WITHIN":
         return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""
