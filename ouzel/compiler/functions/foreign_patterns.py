@@ -33,6 +33,13 @@ def java_pattern(pattern: str, oracle: bool = False) -> str:
     return _of_words(pattern) if oracle or _ORACLE.search(pattern) else ""
 
 
+def mean_months(pattern: str) -> str:
+    """The pattern with MM for the mm that stands beside the year and is meant as months; empty if it has none."""
+    if "M" in pattern or "yy" not in pattern or re.search("[Hh].?mm", pattern):
+        return ""
+    return pattern.replace("mm", "MM", 1) if re.search("y.?mm|mm.?(?:d|y)", pattern) else ""
+
+
 def _of_percents(pattern: str) -> str:
     """`%M` is the name of the month beside MySQL's `%i`, and the minutes elsewhere."""
     letters = _PERCENT | {"M": "MMMM" if "%i" in pattern or not re.search("%[HIk]", pattern) else "mm"}

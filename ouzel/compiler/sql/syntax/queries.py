@@ -18,7 +18,7 @@ from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
 from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
-from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, matching, span_of
 from ouzel.compiler.sql.syntax.words import bare_word, is_kind
 from ouzel.errors import QueryError
 
@@ -92,6 +92,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
     at = len(first.get("start_context") or "")
     end = at + max(1, len(first.get("highlight") or ""))
     description = first.get("description") or ""
+    if description.startswith("Expected END after CASE") and (whens := _case_without_when(source, tokens, at)):
+        return whens
     for pattern, problem, instead in _SQLGLOT_SAYS:
         if re.match(pattern, description):
             return source.error(problem, (at, end), instead)
@@ -129,6 +131,18 @@ _CLAUSES = (
     "BETWEEN",
     "LIKE",
 )
+
+
+def _case_without_when(source: QueryText, tokens: Tokens, at: int) -> QueryError | None:
+    """The error for `CASE a > 1 THEN`, where this is one."""
+    before = [token for token in tokens if token.end < at]
+    case = next((number for number in range(len(before) - 1, -1, -1) if is_word(before[number], "CASE")), None)
+    behind = [] if case is None else [token for token in tokens if token.start > before[case].start]
+    word = next((token for token in behind if is_word(token, "WHEN", "THEN", "END")), None)
+    if case is None or word is None or not is_word(word, "THEN"):
+        return None
+    condition = source.text[before[case].end + 1 : word.start].strip()
+    return source.error("this CASE has no WHEN", span_of([before[case]]), f"write CASE WHEN {condition} THEN")
 
 
 def _open_between(tokens: Tokens, at: int) -> Token | None:
@@ -188,6 +202,21 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
         return "leave it out: PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE has rows replace those of their key"
     if bare_word(tokens, index) == "WITH" and bare_word(tokens, index + 1) == "DATA":
         return "leave it out: a view has the rows that its query gives"
+    if bare_word(tokens, index) == "WITH" and bare_word(tokens, index + 1) == "OFFSET":
+        place = tokens[index + 2 + (bare_word(tokens, index + 2) == "AS")].text if index + 3 < len(tokens) else "place"
+        alias = tokens[index - 1].text if is_kind(tokens, index - 1, TokenType.VAR) else "element"
+        opened = next((at for at in range(index, 0, -1) if bare_word(tokens, at) == "UNNEST"), index)
+        closed = matching(tokens, opened + 1) or index
+        array = "".join(token.text for token in tokens[opened + 2 : closed]) or "array"
+        return f"write CROSS JOIN UNNEST({array}) WITH ORDINALITY AS u ({alias}, {place}), which counts from 1"
+    if bare_word(tokens, index) == "INTO" and index + 1 < len(tokens):
+        name = tokens[index + 1].text
+        return f"write INSERT INTO {name} SELECT ..., or CREATE TABLE {name} WITH ('connector' = ...) AS SELECT ..."
+    if bare_word(tokens, index) == "PERCENT":
+        return "write how many rows: LIMIT 10"
+    using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))
+    if using + 1 < len(tokens):
+        return f"write USING ({tokens[using + 1].text})"
     if bare_word(tokens, index) == "WITHIN":
         return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""

@@ -139,7 +139,7 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
     Within brackets and braces a colon is of a slice and a struct, which others refuse.
     """
     depth = 0
-    for token in tokens:
+    for at, token in enumerate(tokens):
         depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
         depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
         if depth == 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
@@ -147,6 +147,9 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
                 "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
             )
             raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
+        if is_kind(tokens, at, TokenType.PLUS) and _stands_alone(tokens, at):
+            advice = "write a LEFT JOIN b ON a.k = b.k, where b is the table whose columns have the sign"
+            raise source.error("(+) is not supported", span_of(tokens[at - 1 : at + 2]), advice, NotSupported)
         if token.token_type is TokenType.NATIONAL_STRING:
             raise source.error(
                 "a text that begins with N' is not supported", span_of([token]), "leave the N out", NotSupported
@@ -157,6 +160,15 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         if token.token_type is TokenType.PLACEHOLDER:
             advice = "write the value itself; a program that makes the text can put it there"
             raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
+
+
+def _stands_alone(tokens: Tokens, at: int) -> bool:
+    """Whether it is alone in parentheses behind a value."""
+    return (
+        is_kind(tokens, at - 1, TokenType.L_PAREN)
+        and is_kind(tokens, at + 1, TokenType.R_PAREN)
+        and is_operand(tokens, at - 2)
+    )
 
 
 def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
