@@ -44,8 +44,8 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         day = re.search(r"\d{4}-\d\d-\d\d", other_text)  # without quotes it is a difference of numbers
-        shown = day[0] if day else "2013-01-01"
-        return "write a time: " + (f"DATE '{shown}'" if value.type == DATE else f"TIMESTAMP '{shown} 00:00:00'")
+        meant = day[0] if day else "2013-01-01"
+        return "write a time: " + (f"DATE '{meant}'" if value.type == DATE else f"TIMESTAMP '{meant} 00:00:00'")
     if sign in _COMPARISONS and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
         count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
         return f"say what the number counts: write INTERVAL '{count}' {unit}"
