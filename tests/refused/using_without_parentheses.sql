@@ -1,3 +1,3 @@
--- error: USING does not belong here; see docs/sql.md for what a query may hold
+-- error: USING does not belong here; write USING (origin)
 -- at: USING
 SELECT a.id FROM flights AS a JOIN flights AS b USING origin;

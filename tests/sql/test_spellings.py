@@ -19,6 +19,11 @@ USERS = (
             USERS.format(type="STRUCT<street: STRING, zip: ARRAY<INT>>"),
             USERS.format(type="ROW<street STRING, zip ARRAY<INT>>"),
         ),
+        (
+            TABLES + "SELECT window_end FROM TABLE(TUMBLE(TABLE (SELECT ts FROM flights), DESCRIPTOR(ts), INTERVAL '1' DAY));",
+            TABLES + "SELECT window_end FROM TUMBLE((SELECT ts FROM flights), ts, INTERVAL '1' DAY);",
+        ),
+        (TABLES + "SELECT CAST(ROW(1) AS STRUCT<a: INT>) AS s;", TABLES + "SELECT CAST(ROW(1) AS ROW<a INT>) AS s;"),
         (TABLES + "INSERT INTO TABLE lines SELECT word, n FROM words;", TABLES + "INSERT INTO lines SELECT word, n FROM words;"),
         (TABLES + "INSERT INTO TABLE lines (word) SELECT word FROM words;", TABLES + "INSERT INTO lines (word) SELECT word FROM words;"),
     ],

@@ -329,7 +329,7 @@ class _Compiler:
             raise self.source.error(
                 f"{known} cannot be read: the connector {table.traits.name} is only written",
                 name.span,
-                "read another table",
+                "read what it is written from, or a file that it was exported to, or a log of its changes ('format' = 'debezium-json')",
             )
         if table and table.is_log_of_keys:
             last = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(table.keys)} ORDER BY ... DESC) = 1"

@@ -143,6 +143,12 @@ def _remainder(_: str, arguments: Sequence[str]) -> str:
     return ""
 
 
+def _row(_: str, arguments: Sequence[str]) -> str:
+    """A struct's fields with their names, which a ROW has not."""
+    values = [re.sub(r"(?is)\s+AS\s+\w+$|^\w+\s*:=\s*", "", argument) for argument in arguments]
+    return f"ROW({', '.join(values)})" if arguments else ""
+
+
 def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
     return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
 
@@ -158,6 +164,7 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("str_to_date", "strptime", "parse_timestamp", "parse_date", "parse_datetime"), _read_time),
     **dict.fromkeys(("window", "time_bucket"), _windowed),
     "pmod": _remainder,
+    **dict.fromkeys(("struct", "struct_pack"), _row),
     "isnull": _same("COALESCE({}, {})", 2),
     "iif": _same("IF({}, {}, {})", 3),
     "charindex": _same("POSITION({} IN {})", 2),

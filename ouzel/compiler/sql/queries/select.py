@@ -223,6 +223,7 @@ class QueryBinder:
         if isinstance(node, exp.Column):
             return self._find_named(node)
         if isinstance(node, exp.Anonymous) or self.named.is_path(node):
+            self._refuse_quoted_name(node, "TABLE")
             return self.named.relation(node, aliased=True)
         raise self.source.error("a window is cut from a table, a view or a subquery", place(node), "write its name")
 
@@ -248,7 +249,7 @@ class QueryBinder:
                 error.instead = f"WITH names it further on: write {name.text} AS (...) before this query"
             raise
 
-    def _refuse_quoted_name(self, node: exp.Expr) -> None:
+    def _refuse_quoted_name(self, node: exp.Expr, before: str = "FROM") -> None:
         """A table's name in single quotes would be the path of a file."""
         if (
             self.named.is_path(node)
@@ -256,7 +257,7 @@ class QueryBinder:
             and self._is_table(Name(node.name, False, place(node)))
         ):
             problem = f"'{node.name}' in quotes is the path of a file, and {node.name} is a table"
-            raise self.source.error(problem, place(node), f"write FROM {node.name}")
+            raise self.source.error(problem, place(node), f"write {before} {node.name}")
 
     def _is_table(self, name: Name) -> bool:
         try:

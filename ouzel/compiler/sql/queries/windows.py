@@ -18,7 +18,7 @@ from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import IntervalType, TimestampType
+from ouzel.compiler.types import IntegerType, IntervalType, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -230,7 +230,10 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
         problem = "a window cannot be measured in months"
     else:
         problem = f"a window's length is an INTERVAL, this is {bound.type}"
-    raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
+    example = "for example INTERVAL '1' DAY"
+    if isinstance(bound, Literal) and isinstance(bound.type, IntegerType):
+        example = f"INTERVAL '{bound.value}' SECOND if these are seconds"
+    raise binder.source.error(problem, place(node), f"write {example}")
 
 
 def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ouzel.compiler.sql.expressions.literals import UNITS
 from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
 from ouzel.compiler.sql.syntax.clauses import check_order_of_clauses
 from ouzel.compiler.sql.syntax.dialect import QueryParser
@@ -190,6 +191,9 @@ def _guess_parentheses(tokens: Tokens, at: int) -> str:
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
     if bare_word(tokens, index - 1) == "OVER":
         return "write OVER (PARTITION BY key ORDER BY time)"
+    if bare_word(tokens, index - 2) == "INTERVAL" and bare_word(tokens, index).removesuffix("S") in UNITS:
+        unit = bare_word(tokens, index).removesuffix("S")
+        return f"write {tokens[index - 1].text} * INTERVAL '1' {unit}"
     if bare_word(tokens, index - 3) == "INTERVAL":
         return "write an interval of several parts as a text: INTERVAL '1 day 2 hours'"
     return ""

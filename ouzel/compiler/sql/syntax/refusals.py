@@ -138,14 +138,18 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
 
     Within brackets and braces a colon is of a slice and a struct, which others refuse.
     """
-    depth = 0
+    depth = in_type = 0
     for at, token in enumerate(tokens):
         depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
         depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
-        if depth == 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
-            advice = (
-                "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
-            )
+        in_type += token.text == "<" and at > 0 and is_word(tokens[at - 1], "ARRAY", "MAP", "ROW", "STRUCT")
+        in_type -= token.text.count(">") if in_type > 0 and token.token_type is not TokenType.STRING else 0
+        if depth == 0 and in_type <= 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
+            left = tokens[at - 1].text if is_kind(tokens, at - 1, TokenType.VAR, TokenType.IDENTIFIER) else "a"
+            path = re.match(r"\s*(\w[\w.]*)", source.text[token.end + 1 :])
+            right = path[1] if path else "b"
+            advice = f"write {left}.{right} for a field of a ROW, JSON_VALUE({left}, '$.{right}') for one of JSON text"
+            advice += "" if "." in right else f", or {left} AS {right} for a name"
             raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
         if is_kind(tokens, at, TokenType.PLUS) and _stands_alone(tokens, at):
             advice = "write a LEFT JOIN b ON a.k = b.k, where b is the table whose columns have the sign"
