@@ -42,6 +42,9 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         count, unit = other_text if other_text.isdigit() else "1", "DAY" if value.type == DATE else "SECOND"
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
+    is_span = re.fullmatch(r"(?i)'\d+ *(?:second|minute|hour|day|week|month|year)s?'", other_text)
+    if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and is_span:
+        return f"write {text} {sign} INTERVAL {other_text}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         day = re.search(r"\d{4}-\d\d-\d\d", other_text)  # without quotes it is a difference of numbers
         meant = day[0] if day else "2013-01-01"

@@ -365,6 +365,8 @@ class Binder:
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
+        if name == "contains" and len(arguments) == 2 and isinstance(arguments[0].type, ArrayType):
+            advice = f"write ARRAY_CONTAINS({', '.join(written)})"
         return self.resolve(node, name, arguments, advice)
 
     def _note_months(self, node: exp.Expr) -> None:
@@ -399,7 +401,11 @@ class Binder:
         return node
 
     def _refuse_clock(self, node: exp.Expr, name: str) -> None:
-        if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
+        if (
+            name in _CLOCK
+            and self.source.functions.own_scalar(name) is None
+            and not (name == "unix_timestamp" and node.expressions)
+        ):
             raise clock_error(self.source, node, name)
 
     def _bind_typed_literal(self, node: exp.Expr, kind: str) -> Expression:

@@ -123,7 +123,7 @@ def _read_time(name: str, arguments: Sequence[str]) -> str:
     return ""
 
 
-def _windowed(_: str, arguments: Sequence[str]) -> str:
+def _window(_: str, arguments: Sequence[str]) -> str:
     """Spark has the time first, and TimescaleDB the size."""
     if len(arguments) != 2:
         return ""
@@ -162,10 +162,11 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("safe_divide", "try_divide", "div0"), _divide),
     **dict.fromkeys(("to_char", "strftime", "format_timestamp", "format_date", "format_datetime"), _shown_time),
     **dict.fromkeys(("str_to_date", "strptime", "parse_timestamp", "parse_date", "parse_datetime"), _read_time),
-    **dict.fromkeys(("window", "time_bucket"), _windowed),
+    **dict.fromkeys(("window", "time_bucket"), _window),
     "pmod": _remainder,
     **dict.fromkeys(("struct", "struct_pack"), _row),
     "isnull": _same("COALESCE({}, {})", 2),
+    "months_between": _same("TIMESTAMPDIFF(MONTH, {1}, {0})", 2),
     "iif": _same("IF({}, {}, {})", 3),
     "charindex": _same("POSITION({} IN {})", 2),
     "strpos": _same("POSITION({1} IN {0})", 2),

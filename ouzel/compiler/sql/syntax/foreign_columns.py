@@ -90,9 +90,9 @@ def _check(source: QueryText, element: Tokens) -> None:
         advice = f"write WATERMARK FOR {rest[0].text} AS ..."
         raise source.error("this WATERMARK has no FOR", span_of(element[:2]), advice)
     behind_type = [] if is_word(rest[0], "AS") or is_word(first, "WATERMARK") else rest[1:]
-    found = next((token for token in behind_type if is_word(token, *_OF_COLUMNS)), None)
-    if found is not None and is_word(found, "KEY") and any(is_word(token, "PRIMARY") for token in behind_type):
-        return
+    is_keyed = any(is_word(token, "PRIMARY") for token in behind_type)
+    words = _OF_COLUMNS.keys() - ({"KEY"} if is_keyed else set())
+    found = next((token for token in behind_type if is_word(token, *words)), None)
     if found is not None:
         raise _refusal(source, found, _OF_COLUMNS)
 

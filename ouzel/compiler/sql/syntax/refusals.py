@@ -25,7 +25,7 @@ _AFTER_A_LIST = frozenset(
 )
 
 _REFUSED = {
-    "SORT BY": "SORT BY is not supported: a stream has no end to sort at",
+    "SORT BY": "SORT BY is not supported: a stream has no end to sort at; write ORDER BY ... LIMIT 10 behind the query",
     "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
     "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
     "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be",
@@ -43,7 +43,10 @@ _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
     ),
     "FETCH": lambda tokens, at: not at or tokens[at].token_type is not TokenType.FETCH,
     "WINDOW": lambda tokens, at: bare_word(tokens, at + 1) in ("TUMBLING", "HOPPING", "SESSION"),
-    "TOP": lambda tokens, at: is_kind(tokens, at + 1, TokenType.NUMBER),
+    "TOP": lambda tokens, at: (
+        bare_word(tokens, at - 1) in ("SELECT", "DISTINCT")
+        and is_kind(tokens, at + 1 + is_kind(tokens, at + 1, TokenType.L_PAREN), TokenType.NUMBER)
+    ),
     "LATERAL": lambda tokens, at: (
         not is_kind(tokens, at + 1, TokenType.L_PAREN) and bare_word(tokens, at + 1) not in ("UNNEST", "FLATTEN")
     ),
@@ -75,6 +78,9 @@ _ANYWHERE = {
     "WITH CUBE": "write GROUP BY CUBE (a, b)",
     "UNION BY NAME": "name the columns of both sides in one order",
     "UNION ALL BY NAME": "name the columns of both sides in one order",
+    "SELECT AS": "select the values as one: SELECT ROW(a, b) AS s",
+    "DISTRIBUTE BY": "leave it out: the planner chooses how rows are spread over tasks",
+    "CLUSTER BY": "leave it out: the planner chooses how rows are spread over tasks",
     "WITH NO DATA": "leave it out: a view has the rows that its query gives",
     "FOR UPDATE": "leave it out: a query takes no locks",
     "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",

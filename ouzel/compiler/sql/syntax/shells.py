@@ -129,7 +129,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     kinds = {kind for kind in error.accepts or error.expected if kind != "OTHER"}
     expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in kinds})
     advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
-    if error.token.type == "$END" and (opened := _unclosed(tokens)) is not None:
+    if error.token.type == "$END" and (opened := _find_unclosed(tokens)) is not None:
         with_at = next(
             (at for at in range(opened, len(tokens) - 1) if is_word(tokens[at], "WITH") and tokens[at + 1].text == "("),
             None,
@@ -165,7 +165,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
-def _unclosed(tokens: Tokens) -> int | None:
+def _find_unclosed(tokens: Tokens) -> int | None:
     """The index of the first parenthesis that nothing closes, if there is one."""
     opened: list[int] = []
     for at, token in enumerate(tokens):
