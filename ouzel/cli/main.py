@@ -184,6 +184,8 @@ def explain(
     That is its logical plan, its topology of components, and the containers they run in.
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
+    from ouzel.cli.run import warn_of_order
+
     with report_errors(debug):
         if live is not None:
             typer.echo(_standing(live))
@@ -198,6 +200,7 @@ def explain(
             typer.echo(explain_submitted(str(file)))
             return
         job = _load(file, execute, settings)
+        warn_of_order(job)
         chosen = {"logical": logical, "topology": topology, "packing": packing, "streaming": engine is Engine.SPARK}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))

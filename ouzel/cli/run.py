@@ -25,6 +25,7 @@ from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.plan import Program, Sink, scans_in
+from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings
 from ouzel.printable import printable
 from ouzel.runtime.protocol.messages import Event
@@ -101,6 +102,16 @@ def warn_of_state(job: session.Job) -> None:
     )
     for text in (*warn_of_growth(job.topology, endless), *say_first_rows_change(job.program)):
         warnings.warn(text, QueryWarning, stacklevel=2)
+
+
+def warn_of_order(job: session.Job) -> None:
+    """Say on standard error that a topology would refuse the ORDER BY of a result; a batch job of what is there may take it."""
+    from ouzel.planner.endless import refuse_endless_order
+
+    try:
+        refuse_endless_order(job.program)
+    except NotSupported as error:
+        warnings.warn(str(error), QueryWarning, stacklevel=2)
 
 
 def _say_what_is_there(job: session.Job) -> None:

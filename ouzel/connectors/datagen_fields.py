@@ -31,6 +31,16 @@ def mix_bits(numbers: np.ndarray, seed: np.uint64) -> np.ndarray:
         return z ^ (z >> np.uint64(31))
 
 
+def _is_no_number_and_no_time(text: str) -> bool:
+    for read in (float, timestamp_us):
+        try:
+            read(text)
+        except ValueError:
+            continue
+        return False
+    return True
+
+
 class FieldOptions:
     """The settings of one field, `fields.<name>.<setting>`."""
 
@@ -46,6 +56,10 @@ class FieldOptions:
         """
         if name.endswith(".null.rate") and not 0 <= float(value) <= 1:
             raise QueryError(f"'{name}' cannot be '{value}'", instead="write a share from 0 to 1")
+        if setting in ("min", "max", "start", "step") and _is_no_number_and_no_time(value):
+            raise QueryError(
+                f"'{name}' cannot be '{value}'", instead="write a number, or a time such as 2024-01-31 12:30:00"
+            )
         if setting in ("length", "cardinality") and int(value) < 1:
             raise QueryError(f"'{name}' cannot be '{value}'", instead="write a whole number from 1 on")
 

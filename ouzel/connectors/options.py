@@ -225,6 +225,14 @@ ELSEWHERE = {
 ARGUMENTS_ELSEWHERE = {"delim": "delimiter", "sep": "delimiter", "nullstr": "null", "names": "columns"}
 """What DuckDB and pandas call options of formats, and what they are called here behind the format's name."""
 
+_OF_KSQLDB = {
+    "kafka_topic": "topic",
+    "value_format": "format",
+    "key_format": "key.format",
+    "value_delimiter": "csv.delimiter",
+}
+"""What ksqlDB calls options, in lower case."""
+
 _PLAIN = re.compile("[-_]")
 """What others write where a dot stands in an option's name."""
 
@@ -236,6 +244,7 @@ def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> Quer
             f"the connector '{connector.name}' has no option '{name}'", instead=f"write {ELSEWHERE[name]}"
         )
     alike = [other for other in names if _PLAIN.sub(".", other.lower()) == _PLAIN.sub(".", name.lower())]
+    alike = alike or [other for other in names if other == _OF_KSQLDB.get(name.lower())]
     word = ARGUMENTS_ELSEWHERE.get(name, name)
     alike = alike or [other for other in names if other.rpartition(".")[2] == word]
     near = alike or difflib.get_close_matches(name, names, 2)

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from ouzel.compiler.expressions import Column, Expression, Literal
 from ouzel.compiler.functions.local_days import LocalDays
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.functions.zones import NAME_ZONE, is_zone
+from ouzel.compiler.functions.zones import is_zone, name_zone
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -87,7 +87,7 @@ def check_zone(zone: str, size: timedelta, slide: timedelta) -> str:
         QueryError: it is none, or windows are not of whole days.
     """
     if not isinstance(zone, str) or not is_zone(zone):
-        raise QueryError(f"there is no time zone {zone!r}", instead=NAME_ZONE)
+        raise QueryError(f"there is no time zone {zone!r}", instead=name_zone(zone))
     if zone == "UTC":
         return ""
     short = next((span for span in (slide, size) if span % timedelta(days=1)), None)

@@ -290,4 +290,6 @@ def _parse(key: str, value: str, kind: type[Any]) -> Any:
         least = "" if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else " of at least 1"
         numbers = {int: f"a whole number{least}", float: f"a number{least}", bool: "true or false"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
+        meant = {"exactly-once": "effectively-once, which is exactly-once here"}.get(value.lower().replace("_", "-"))
+        allowed = meant if meant and key == "delivery" else allowed
         raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}", about=("SET", key)) from None

@@ -322,8 +322,13 @@ def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
     ("name", "content", "form", "message"),
     [
         ("x.json", b"", "csv", r"table 't' finds no file at \*\.csv"),
+        (
+            "a.csv",
+            b"id,words\n1,a\n",
+            "csv",
+            r"a\.csv has no field 'word'; its header names id, words; did you mean words\?",
+        ),
         ("a.parquet", b"not parquet", "parquet", r"a\.parquet cannot be read as Parquet: "),
-        ("a.csv", b"id,words\n1,a\n", "csv", r"a\.csv has no field 'word'; its header names id, words"),
         (
             "a.csv",
             b"id,word,id\n1,a,2\n",
@@ -352,6 +357,13 @@ def test_what_cannot_be_read_is_one_sentence(
     with pytest.raises(ConnectorError, match=message) as refused:
         read(asked(tmp_path, form))
     assert "\n" not in str(refused.value)
+
+
+def test_a_path_that_is_almost_there_is_told(tmp_path: Path) -> None:
+    (tmp_path / "flights.csv").write_bytes(b"id,word\n1,a\n")
+    request = asked(tmp_path, "csv", path="flight.csv")
+    with pytest.raises(ConnectorError, match=r"finds no file at flight\.csv .*; did you mean flights\.csv\?"):
+        read(request)
 
 
 def test_a_lacking_parquet_column_is_named(tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def test_an_option_without_its_like_says_what_to_write() -> None:
         check_options(CONNECTORS["file"], options)
 
 
+def test_what_ksqldb_calls_an_option_is_told() -> None:
+    options = {"bootstrap.servers": "h:1", "KAFKA_TOPIC": "t", "format": "json"}
+    with pytest.raises(QueryError, match=r"has no option 'KAFKA_TOPIC'; did you mean 'topic'\?"):
+        check_options(CONNECTORS["kafka"], options)
+
+
 def test_the_error_points_at_the_option_as_it_was_written() -> None:
     text = "CREATE TABLE t (x INT) WITH ('connector' = 'datagen', 'rows-per-second' = 'many');\nSELECT x FROM t;"
     with pytest.raises(QueryError, match="'rate' cannot be 'many'") as refused:

@@ -48,6 +48,11 @@ def test_every_setting_is_described() -> None:
         ("parallelism", "two", "'parallelism' cannot be 'two'; write a whole number"),
         ("container.cpu", "-1", "'container.cpu' cannot be '-1'; write a number"),
         ("topology.master.standby", "yes", "'topology.master.standby' cannot be 'yes'; write true or false"),
+        (
+            "delivery",
+            "exactly-once",
+            "'delivery' cannot be 'exactly-once'; write effectively-once, which is exactly-once here",
+        ),
         ("delivery", "once", "'delivery' cannot be 'once'; write at-most-once, at-least-once"),
     ],
 )

@@ -1,4 +1,4 @@
--- error: ANY (array) is not supported; write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'
+-- error: ANY (array) is not supported; write ARRAY_CONTAINS(ARRAY[1, 2], flight)
 -- at: ARRAY[1, 2]
 CREATE TABLE flights (ts TIMESTAMP(3), other TIMESTAMP(3), origin VARCHAR, flight INT, dep_delay INT, WATERMARK FOR ts AS ts)
 WITH ('connector' = 'file', 'path' = 'f.parquet', 'format' = 'parquet');

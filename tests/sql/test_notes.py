@@ -79,3 +79,31 @@ def test_bounds_the_wrong_way_round_are_told() -> None:
     (note,) = notes_of(TABLE.format("") + "SELECT x FROM t WHERE x BETWEEN x AND x - 1;")
     assert "BETWEEN x AND x - 1 is true of no row; write BETWEEN x - 1 AND x" in note
     assert not notes_of(TABLE.format("") + "SELECT x BETWEEN x - 1 AND x AS a, x BETWEEN x AND x + 1 AS b FROM t;")
+
+
+def test_a_comma_that_may_be_missing_is_told() -> None:
+    (note,) = notes_of(TABLE.format(", y DOUBLE") + "SELECT x y FROM t;")
+    assert "x is called y here, and there is a column y too; write a comma before it to select both, or AS y" in note
+    assert not notes_of(TABLE.format(", y DOUBLE") + "SELECT x AS y, y z, x X FROM t;")
+
+
+def test_minutes_where_months_are_meant_are_told() -> None:
+    (note,) = notes_of("SELECT TO_DATE('2013-01-31', 'yyyy-mm-dd') AS d;")
+    assert "mm is minutes in the date pattern 'yyyy-mm-dd'; write 'yyyy-MM-dd' for months" in note
+    assert not notes_of("SELECT DATE_FORMAT(DATE '2013-01-31', 'yyyy-MM-dd HH:mm') AS a;")
+
+
+def test_a_count_of_conditions_is_told() -> None:
+    (note,) = notes_of(TABLE.format("") + "SELECT COUNT(x > 15) AS n FROM t;")
+    assert "COUNT counts conditions that are FALSE too; write COUNT_IF(x > 15) for those that are TRUE" in note
+    assert not notes_of(TABLE.format(", b BOOLEAN") + "SELECT COUNT(b) AS n, COUNT(x) AS m FROM t;")
+
+
+def test_explain_says_that_an_order_of_what_never_ends_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_text(
+        "CREATE TABLE g (n INT) WITH ('connector' = 'datagen');\nSELECT n FROM g ORDER BY n;"
+    )
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.sql")])
+    assert done.exit_code == 0
+    assert "ORDER BY of rows that never end is not supported" in done.stderr
+    assert "\n                  ^^^^^^^^\n" in done.stderr

@@ -38,4 +38,4 @@ def test_a_connector_that_has_another_name_here(name: str) -> None:
     text = f"CREATE TABLE s (word STRING) WITH ('connector' = '{name}', 'table' = 's');"
     with pytest.raises(QueryError, match=f"there is no connector '{name}'") as caught:
         compile_sql(text, connector_traits())
-    assert caught.value.instead == "write 'postgres'"
+    assert caught.value.instead == "write 'postgres', which is written and not read"

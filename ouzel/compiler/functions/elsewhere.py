@@ -48,6 +48,10 @@ _NAMES = {
     ),
     "FROM UNNEST(SEQUENCE(1, 5)) AS u (n)": "generate_series",
     "value > GREATEST(a, b), or NOT ARRAY_CONTAINS(array, value) of an array": "all",
+    "the interval with its unit: INTERVAL '5' MINUTE, or TIMESTAMPADD(MINUTE, n, t) for a number n of minutes": (
+        "make_interval make_dt_interval numtodsinterval to_minutes to_seconds to_hours to_days"
+    ),
+    "the columns one by one: AVG(a) AS a, AVG(b) AS b": "columns",
     "a key of the input: what is random would differ in the batch job": "uuid rand random",
 }
 """What to write here -> what others write."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.casts import convert_value
+from ouzel.compiler.functions.foreign_patterns import java_pattern
 from ouzel.compiler.functions.lowering import constant_of, with_errors
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.search import literal_at, text_at
@@ -56,9 +57,10 @@ def strftime(pattern: str, known: dict[str, str]) -> str:
     out = ""
     for text, letters in split_pattern(pattern):
         if letters and text not in known:
-            raise NotSupported(
-                f"the date pattern '{pattern}' uses {text}", instead=f"use {' '.join(known)} and text in quotes"
-            )
+            java = java_pattern(pattern)
+            meant = java and all(word in known for word, is_word in split_pattern(java.replace("''", "'")) if is_word)
+            advice = f"write '{java}'" if meant else f"use {' '.join(known)} and text in quotes"
+            raise NotSupported(f"the date pattern '{pattern}' uses {text}, which is not supported", instead=advice)
         if not letters and any(sign in text for sign in "[]{}#"):
             raise NotSupported(f"the date pattern '{pattern}' uses one of [ ] {{ }} #", instead="put it in quotes")
         out += known[text] if letters else text.replace("%", "%%")

@@ -10,8 +10,10 @@ import re
 from calendar import isleap
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+from zoneinfo import available_timezones
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.formats import BEYOND, YEARS_S
@@ -31,6 +33,12 @@ NAME_ZONE = "write a name such as 'UTC' or 'Europe/Berlin', as IANA spells it"
 """What to write instead of a zone that there is not."""
 REGION = "UTC|[A-Z][A-Za-z_]+/[A-Za-z0-9_+/-]+"
 """What a zone in a column is called. Bare offsets and abbreviations are none: each engine would read them otherwise."""
+_SHORT = {
+    "EDT": "America/New_York", "CST": "America/Chicago", "CDT": "America/Chicago", "MDT": "America/Denver", "PST": "America/Los_Angeles",
+    "PDT": "America/Los_Angeles", "BST": "Europe/London", "CEST": "Europe/Berlin", "EEST": "Europe/Helsinki", "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo", "AEST": "Australia/Sydney",
+}  # fmt: skip
+"""A region whose clocks bear an abbreviation that is no name."""
 UNKNOWN = "a time zone that there is not"
 _CYCLE = range(_KNOWN_UNTIL - 28, _KNOWN_UNTIL)
 """Years of every calendar: a leap year and a common one that begin with each day of the week."""
@@ -43,9 +51,21 @@ def _check_zones(*positions: int) -> Callable[[Sequence[Expression]], None]:
         for position in positions:
             zone = text_at(arguments, position)
             if zone is not None and not is_zone(zone):
-                raise QueryError(f"there is no time zone '{zone}'", instead=NAME_ZONE)
+                about = ("argument", str(position))
+                raise QueryError(f"there is no time zone '{zone}'", instead=name_zone(zone), about=about)
 
     return check
+
+
+def name_zone(zone: str) -> str:
+    """What to write instead of this zone, that there is not: the region that is most likely meant, if one is."""
+    regions = {
+        name.rpartition("/")[2].lower(): name for name in sorted(available_timezones(), reverse=True) if "/" in name
+    }
+    word = zone.rpartition("/")[2].lower().replace(" ", "_")
+    near = get_close_matches(word, regions, 1, 0.8)
+    found = _SHORT.get(zone.upper()) or (regions[near[0]] if near else "")
+    return f"write a region as IANA spells it: '{found}'" if found and is_zone(found) else NAME_ZONE
 
 
 @lru_cache(maxsize=4096)

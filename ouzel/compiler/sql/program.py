@@ -249,7 +249,7 @@ class _Compiler:
     def _create_view(self, statement: CreateView) -> None:
         if not statement.replace:
             self._refuse_known(statement.name)
-        relation = self._query(statement.query)
+        relation = self._query_of_view(statement)
         if statement.columns and len(statement.columns) != len(relation.columns):
             raise self.source.error(
                 f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}",
@@ -258,6 +258,15 @@ class _Compiler:
         name = statement.name.text
         relation = relation.with_name(name, statement.name.span[0])
         self.relations[name] = relation.with_alias(name, [column.text for column in statement.columns])
+
+    def _query_of_view(self, statement: CreateView) -> Relation:
+        try:
+            return self._query(statement.query)
+        except QueryError as error:
+            if error.problem == f"there is no table {statement.name.text}":
+                error.problem = f"the view {statement.name.text} reads itself"
+                error.instead = "read the table that it is made of, or give the view another name"
+            raise
 
     def _insert(self, statement: Insert) -> Sink:
         table = self._target(statement.name)
@@ -318,7 +327,7 @@ class _Compiler:
             raise self.source.error(
                 f"{known} cannot be read: the connector {table.traits.name} is only written",
                 name.span,
-                "read another table",
+                "read what it is written from, or a file that it was exported to, or a log of its changes ('format' = 'debezium-json')",
             )
         if table and table.is_log_of_keys:
             last = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(table.keys)} ORDER BY ... DESC) = 1"

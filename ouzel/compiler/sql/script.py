@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ouzel.compiler import plan
 from ouzel.compiler.functions.known import Functions
+from ouzel.compiler.sql.syntax.brackets import refuse_curly_quotes
 from ouzel.compiler.sql.syntax.shells import read_statement
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.syntax.statements import Statement
@@ -46,6 +47,7 @@ def parse_script(text: str, functions: Functions) -> Script:
     source = QueryText(text, functions)
     read = []
     for tokens in _unwrap(source, split_statements(source.tokens())):
+        refuse_curly_quotes(source, tokens)
         _refuse_own_names(source, tokens)
         read.append((read_statement(source, tokens), tokens))
     return Script(source, tuple(read))

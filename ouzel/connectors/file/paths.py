@@ -6,6 +6,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from ouzel.errors import ConnectorError
@@ -29,6 +30,17 @@ def find_files(path: str, directory: Path) -> list[str]:
     if problem := next(filter(None, map(_is_no_text, files)), ""):
         raise ConnectorError(problem)
     return files
+
+
+def near_files(path: str, directory: Path) -> str:
+    """Advice for a path of one file that is not there: the name beside it that is most like it. Empty if there is none."""
+    wanted = directory / path
+    try:
+        beside = [found.name for found in wanted.parent.iterdir()]
+    except OSError:
+        return ""
+    near = get_close_matches(wanted.name, beside, 1)
+    return f"; did you mean {Path(path).parent / near[0]}?" if near else ""
 
 
 def refuse_input(options: Mapping[str, str], directory: Path) -> str:

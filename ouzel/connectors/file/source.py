@@ -9,7 +9,7 @@ from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.following import Following, locate
 from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.parquet import ParquetReader, content_version, file_types, read_footer, row_ranges
-from ouzel.connectors.file.paths import find_files
+from ouzel.connectors.file.paths import find_files, near_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.file.unchanged import Unchanged
 from ouzel.connectors.formats.widening import match_columns, require_columns
@@ -46,6 +46,7 @@ class FileSource:
         if not found:
             raise ConnectorError(
                 f"table '{self._request.table}' finds no file at {self._options.text('path')} (looked from {self._request.directory})"
+                + near_files(self._options.text("path"), self._request.directory)
             )
         self._known |= dict.fromkeys(found)
         if self._options.text("format") == "parquet":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
 from ouzel.compiler.coercion import can_cast
 from ouzel.compiler.expressions import Expression, Literal
@@ -42,8 +42,13 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         count, unit = other_text if other_text.isdigit() else "1", "DAY" if value.type == DATE else "SECOND"
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
+    is_span = re.fullmatch(r"(?i)'\d+ *(?:second|minute|hour|day|week|month|year)s?'", other_text)
+    if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and is_span:
+        return f"write {text} {sign} INTERVAL {other_text}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
-        return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
+        day = re.search(r"\d{4}-\d\d-\d\d", other_text)  # without quotes it is a difference of numbers
+        meant = day[0] if day else "2013-01-01"
+        return "write a time: " + (f"DATE '{meant}'" if value.type == DATE else f"TIMESTAMP '{meant} 00:00:00'")
     if sign in _COMPARISONS and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
         count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
         return f"say what the number counts: write INTERVAL '{count}' {unit}"
@@ -85,22 +90,6 @@ def of_aggregate(name: str, text: str, kind: DataType) -> str:
         return f"write STRING_AGG(CAST({text} AS VARCHAR), ', ')"
     if kind == BOOLEAN and name == "avg":
         return f"write AVG(CASE WHEN {text} THEN 1e0 ELSE 0e0 END)"
-    return ""
-
-
-def of_function(name: str, arguments: Sequence[str]) -> str:
-    """Advice for calls as other dialects write them; empty if there is none."""
-    if name == "datediff" and len(arguments) == 3:
-        unit, start, end = arguments
-        return f"write TIMESTAMPDIFF({unit.strip(chr(39)).upper()}, {start}, {end})"
-    if name == "datediff" and len(arguments) == 2:
-        end, start = arguments
-        return f"write TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
-    if name == "pmod" and len(arguments) == 2:
-        a, b = arguments
-        return f"write MOD(MOD({a}, {b}) + {b}, {b})"
-    if name == "safe_divide" and len(arguments) == 2:
-        return f"write {arguments[0]} / NULLIF({arguments[1]}, 0)"
     return ""
 
 

@@ -10,10 +10,12 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, is_numeric
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
+from ouzel.compiler.functions.foreign_patterns import mean_months
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_field, of_function, of_operator
+from ouzel.compiler.sql.expressions.advice import of_field, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
+from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
@@ -32,7 +34,7 @@ _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
 _ASSOCIATIVE = (exp.And, exp.Or, exp.DPipe)
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
-    "unix_timestamp current_watermark"
+    "unix_timestamp current_watermark sysdate sysdatetime getutcdate utc_timestamp curdate curtime today clock_timestamp"
 )
 _CLOCK = frozenset(_CLOCK_LIST.split())
 WINDOW_PARTS = frozenset(
@@ -71,8 +73,15 @@ class Binder:
             return self._mark(self.operator(node), node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            raise self.source.error(f"{describe(node)} is not supported", place(node), instead_of(node), NotSupported)
+            advice = self._membership(node) or instead_of(node)
+            raise self.source.error(f"{describe(node)} is not supported", place(node), advice, NotSupported)
         return self._mark(handler(self, node), node)
+
+    def _membership(self, node: exp.Expr) -> str:
+        """Advice for `value = ANY (array)`; empty for all else."""
+        if not isinstance(node, exp.Any) or not isinstance(node.parent, exp.EQ):
+            return ""
+        return f"write ARRAY_CONTAINS({self._text(node.this).strip('()')}, {self._text(node.parent.this)})"
 
     def _mark(self, bound: Expression, node: exp.Expr) -> Expression:
         """What is computed remembers where it was written, for rows that it fails on."""
@@ -133,7 +142,9 @@ class Binder:
         try:
             return resolve_call(function, arguments, self.source.functions.own_scalar(function))
         except QueryError as error:
-            start, end = place(node)
+            parts = [node.this, node.args["zone"]] if isinstance(node, exp.AtTimeZone) else node.expressions
+            about, at = error.about or ("", "")
+            start, end = place(parts[int(at)] if about == "argument" and int(at) < len(parts) else node)
             error.instead = advice or error.instead
             raise error.located(self.source.text, start, end - start) from None
 
@@ -237,12 +248,39 @@ class Binder:
         consume(self.source, node, "this", "expressions", "offset", "safe", "returns_list_for_maps")
         if len(node.expressions) != 1:
             raise self.source.error("one index belongs between the brackets", place(node))
-        whole, index = self.bind(node.this), self.bind(node.expressions[0])
+        whole = self.bind(node.this)
+        if whole.type == VARCHAR:
+            self._refuse_letters(node)
+        index = self.bind(node.expressions[0])
         if isinstance(whole.type, ArrayType) and is_numeric(index.type) and not can_coerce(index.type, INT):
             problem = f"the index of an array is an INT, and this is {index.type}"
             advice = f"write CAST({self._text(node.expressions[0])} AS INT)"
             raise self.source.error(problem, place(node.expressions[0]), advice)
+        if (
+            isinstance(whole.type, ArrayType)
+            and isinstance(index, Literal)
+            and isinstance(index.value, int)
+            and index.value < 1
+        ):
+            shown = self._text(node.this)
+            advice = (
+                f"write {shown}[1]"
+                if index.value == 0
+                else f"write ELEMENT_AT({shown}, {index.value}) to count from the end"
+            )
+            problem = f"an array has no element {index.value}: elements are counted from 1"
+            raise self.source.error(problem, place(node.expressions[0]), advice)
         return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
+
+    def _refuse_letters(self, node: exp.Expr) -> None:
+        """`text[2]` and `text[1:3]` are letters elsewhere."""
+        text, index = self._text(node.this), node.expressions[0]
+        parts = [index.this, index.expression] if isinstance(index, exp.Slice) else [index]
+        shown = [self._text(part) for part in parts if part is not None]
+        start, end = (*shown, "1", "1")[:2]
+        length = str(int(end) - int(start) + 1) if len(shown) > 1 and start.isdigit() and end.isdigit() else "1"
+        problem = f"{text} is {VARCHAR}, and brackets are of an ARRAY or a MAP"
+        raise self.source.error(problem, place(index), f"write SUBSTRING({text}, {start}, {length})")
 
     def bind_filter(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
@@ -308,11 +346,17 @@ class Binder:
         )
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
-        advice = of_function(name, [self._text(part) for part in node.expressions])
-        if advice and (name == "datediff" and len(node.expressions) == 3):
-            raise self.source.error("DATEDIFF takes two dates and no unit", place(node), advice)
+        written = [self._text(part) for part in node.expressions]
+        problem, advice = of_units(name, written)
+        if problem:
+            raise self.source.error(problem, place(node), advice)
+        advice = of_call(name, written)
         if self.source.functions.scalar(name) is None and name not in _SHAPES:
+            for part in node.find_all(exp.Anonymous):  # more is wrong with a clock than with the call around it
+                self._refuse_clock(part, call_name(part))
             self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
+        if name in ("date_format", "to_date", "to_timestamp"):
+            self._note_months(node)
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         if name == "extract":
             return self._extract(node, node.expressions[0].name, arguments[-1])
@@ -321,7 +365,17 @@ class Binder:
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
+        if name == "contains" and len(arguments) == 2 and isinstance(arguments[0].type, ArrayType):
+            advice = f"write ARRAY_CONTAINS({', '.join(written)})"
         return self.resolve(node, name, arguments, advice)
+
+    def _note_months(self, node: exp.Expr) -> None:
+        """Tell of a date pattern with minutes where months are meant: it is allowed."""
+        for part in node.expressions[1:2]:
+            if part.is_string and (meant := mean_months(part.name)):
+                self.source.note(
+                    f"mm is minutes in the date pattern '{part.name}'", place(part), f"write '{meant}' for months"
+                )
 
     def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
         """EXTRACT(YEAR FROM t) is YEAR(t)."""
@@ -347,7 +401,11 @@ class Binder:
         return node
 
     def _refuse_clock(self, node: exp.Expr, name: str) -> None:
-        if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
+        if (
+            name in _CLOCK
+            and self.source.functions.own_scalar(name) is None
+            and not (name == "unix_timestamp" and node.expressions)
+        ):
             raise clock_error(self.source, node, name)
 
     def _bind_typed_literal(self, node: exp.Expr, kind: str) -> Expression:

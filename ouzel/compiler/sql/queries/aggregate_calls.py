@@ -61,6 +61,10 @@ class AggregateBinder:
         if not values or isinstance(values[0], exp.Star):
             return self._of_rows(values)
         bound = [self.rows.bind(value) for value in values]
+        if self.name == "count" and isinstance(values[0], exp.Predicate | exp.And | exp.Or) and not self.distinct:
+            start, end = place(values[0])
+            advice = f"write COUNT_IF({self.source.text[start:end]}) for those that are TRUE"
+            self.source.note("COUNT counts conditions that are FALSE too", place(self.node), advice)
         orders = [self._order(item) for item in self.order]
         signature = self._resolve(bound, values)
         bound = [cast_to(value, kind) for value, kind in zip(bound, self._kinds(signature[0], len(bound)), strict=True)]

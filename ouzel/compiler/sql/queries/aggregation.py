@@ -278,12 +278,16 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn])
     if chosen is None:
         return _KeyBinder(source, binder.relation).bind(item), f"{_HIDDEN}key"
     assert chosen.node is not None
-    value = (
-        _KeyBinder(source, binder.relation).bind(strip_alias(chosen.node))
-        if star_of(chosen.node) is None
-        else chosen.expression
-    )
-    return value, chosen.name
+    if star_of(chosen.node) is not None:
+        return chosen.expression, chosen.name
+    try:
+        return _KeyBinder(source, binder.relation).bind(strip_alias(chosen.node)), chosen.name
+    except QueryError as error:
+        if _KeyBinder.no_aggregates not in error.problem:
+            raise
+        here, meant = (source.text[slice(*place(node))] for node in (item, strip_alias(chosen.node)))
+        problem = f"{here} is {meant}: {_KeyBinder.no_aggregates}"
+        raise source.error(problem, place(item), "leave it out of GROUP BY") from None
 
 
 class _Grouping:

@@ -56,6 +56,9 @@ def bind_asof(source: QueryText, join: exp.Join, left: Relation, right: Relation
         parts = [part for each in conditions if each is not None for part in conjuncts(binder.condition(each, "ON"))]
     version = join.this.args.get("version")
     if version is not None:
+        if any(isinstance(part, Call) and part.function in _FLIPPED for part in parts):
+            problem = "a join FOR SYSTEM_TIME AS OF takes equalities, and this condition is another"
+            raise source.error(problem, _place(join), "write ON a.k = b.k, and the condition in WHERE")
         parts.append(_as_of(binder, version, left, right))
     made = JoinKind.LEFT if join.args.get("match_condition") is not None else _SIDES[side]
     node = _make_join(source, join, (left, right), made, parts)

@@ -125,7 +125,7 @@ def split_correlation(
         ours = [can_bind(queries, side, inner) for side in sides]
         if ours not in ([True, False], [False, True]) or not can_bind(queries, sides[ours.index(False)], outer):
             Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
-            advice = "compare with = what is of the subquery and what is of the query around it"
+            advice = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
             problem = f"{what} with another correlation than equality is not supported"
             raise queries.source.error(problem, place(part), advice, NotSupported)
         pairs.append((sides[ours.index(True)], sides[ours.index(False)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from ouzel.compiler.plan import Hints
+from ouzel.compiler.sql.queries.scope import near
 from ouzel.compiler.sql.queries.sides import refuse_unused_side
 from ouzel.compiler.sql.queries.ttl import refuse_unused
 from ouzel.compiler.sql.syntax.shells import read_hints
@@ -49,6 +50,7 @@ def gather_hints(
                 grouping[name] = _grouping(source, pair)
             case "STATE_TTL":
                 if pair.span not in bounding:
+                    _refuse_unknown_table(source, pair, scopes)
                     raise refuse_unused(source, pair)
             case hint if hint in NAMING:
                 if pair.span not in bounding:
@@ -62,6 +64,13 @@ def _table(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> 
     aliases = next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
     folded = {alias.lower(): table for alias, table in aliases.items()}
     return aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
+
+
+def _refuse_unknown_table(source: QueryText, pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> None:
+    aliases = next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
+    if aliases and pair.name.lower() not in map(str.lower, aliases):
+        problem = f"there is no table {pair.name} in the query of this hint"
+        raise source.error(problem, pair.span, near(pair.name, aliases))
 
 
 def _tasks(source: QueryText, pair: HintPair) -> int:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, is_name_of, name_of, near
+from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, is_name_of, name_of, near, pick
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import IntervalType, walk_type
@@ -38,12 +38,29 @@ def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
         star = star_of(item)
         if star is None:
             name = output_name(item, len(outputs))
+            _note_comma(binder, item)
             outputs.append(OutputColumn(name, check_storable(binder, item, _bind_item(binder, item, items)), item))
         else:
             outputs += _spread_with_changes(binder, item, star)
     if items and not outputs:
         raise binder.source.error("this leaves no column", place(items[0]), "name a column")
     return outputs
+
+
+def _note_comma(binder: Binder, item: exp.Expr) -> None:
+    """Tell of `a b`, without AS, where b is a column too: a comma may be missing."""
+    if (
+        not isinstance(item, exp.Alias)
+        or not isinstance(item.this, exp.Column)
+        or "start" not in item.args["alias"].meta
+    ):
+        return
+    alias, column = name_of(binder.source, item.args["alias"]), item.this.name
+    between = binder.source.text[place(item.this)[1] : alias.span[0]]
+    others = [known.name for known in binder.relation.columns if known.name.lower() != column.lower()]
+    if not between.strip() and pick(alias, others):
+        problem = f"{column} is called {alias.text} here, and there is a column {alias.text} too"
+        binder.source.note(problem, alias.span, f"write a comma before it to select both, or AS {alias.text}")
 
 
 def check_storable(binder: Binder, item: exp.Expr, value: Expression) -> Expression:

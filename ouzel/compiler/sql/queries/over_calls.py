@@ -232,10 +232,15 @@ class CallReader:
             raise self.source.error(problem, place(node), f"write {_USAGE[name]}")
         return number
 
-    def _advise_of_distinct(self, name: str, distinct: exp.Distinct, spec: WrittenWindow) -> str:
+    def _advise_of_distinct(
+        self, name: str, distinct: exp.Distinct, spec: WrittenWindow, frame: WindowFrame | None
+    ) -> str:
         """What gives the same: of a whole partition a GROUP BY, up to a row the rows that are the first of their value."""
         value = ", ".join(self.source.text[slice(*place(each))] for each in distinct.expressions)
         keys = ", ".join(map(str, spec.partition))
+        if frame is not None and frame.start is not None:
+            windows = "FROM HOP(TABLE t, DESCRIPTOR(ts), slide, size) GROUP BY window_start, window_end"
+            return f"select {name.upper()}(DISTINCT {value}) {windows}"
         if not spec.order:
             call = f"{name.upper()}(DISTINCT {value})"
             return (
@@ -265,7 +270,7 @@ class CallReader:
         if values and isinstance(values[0], exp.Distinct):
             raise self.source.error(
                 f"{name.upper()}(DISTINCT ...) OVER is not supported", place(called),
-                self._advise_of_distinct(name, values[0], spec), NotSupported,
+                self._advise_of_distinct(name, values[0], spec, frame), NotSupported,
             )  # fmt: skip
         call = AggregateBinder(binder, called)
         if not call.function.call.over:

@@ -137,13 +137,23 @@ def _only(
                 advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
         raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
-    advice = _ELSEWHERE.get(name.text.upper()) or _advise_window(name, relation, tables) or near(name.text, names)
+    time = relation.node.time_column or "the column of the WATERMARK"
+    advice = (
+        f"rows have no time by the clock here: write {time}, which is event time"
+        if name.text.lower() in _CLOCKS
+        else ""
+    )
+    advice = (
+        advice or _ELSEWHERE.get(name.text.upper()) or _advise_window(name, relation, tables) or near(name.text, names)
+    )
     if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
         shown = name.text.replace("'", "''")
         advice = f"a text stands in single quotes: '{shown}'"
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
+_CLOCKS = frozenset({"proctime", "proc_time", "processing_time"})
+"""What Flink's programs call a column of PROCTIME()."""
 _ELSEWHERE = {"ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns"}
 """Columns that each table of another database has, and what to write here."""
 

@@ -69,6 +69,7 @@ class QueryBinder:
         self.source, self.tables, self.named = source, tables, named
         self.emission, self.ttl, self.sides = Emission(source, query.emit), ttl, sides
         self.ctes: list[tuple[str, Relation]] = []
+        self.behind: list[str] = []
         self.aliases: dict[str, str] = {}
 
     def bind(self, tree: exp.Expr) -> Relation:
@@ -77,9 +78,12 @@ class QueryBinder:
         Raises:
             QueryError: at the place of what is wrong.
         """
-        outer = len(self.ctes)
-        for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
+        outer, behind = len(self.ctes), self.behind
+        ctes = tree.args["with_"].expressions if tree.args.get("with_") else ()
+        for number, cte in enumerate(ctes):
+            self.behind = [*(later.alias for later in ctes[number + 1 :]), *behind]
             self._define(cte, [known.lower() for known, _ in self.ctes[outer:]])
+        self.behind = behind
         first_rows = FirstRows(self.source, tree)
         tree = first_rows.tree
         match tree:
@@ -219,6 +223,7 @@ class QueryBinder:
         if isinstance(node, exp.Column):
             return self._find_named(node)
         if isinstance(node, exp.Anonymous) or self.named.is_path(node):
+            self._refuse_quoted_name(node, "TABLE")
             return self.named.relation(node, aliased=True)
         raise self.source.error("a window is cut from a table, a view or a subquery", place(node), "write its name")
 
@@ -237,9 +242,14 @@ class QueryBinder:
         for known, relation in reversed(self.ctes):
             if is_name_of(name, known):
                 return relation
-        return self.tables(name)
+        try:
+            return self.tables(name)
+        except QueryError as error:
+            if any(is_name_of(name, later) for later in self.behind):
+                error.instead = f"WITH names it further on: write {name.text} AS (...) before this query"
+            raise
 
-    def _refuse_quoted_name(self, node: exp.Expr) -> None:
+    def _refuse_quoted_name(self, node: exp.Expr, before: str = "FROM") -> None:
         """A table's name in single quotes would be the path of a file."""
         if (
             self.named.is_path(node)
@@ -247,7 +257,7 @@ class QueryBinder:
             and self._is_table(Name(node.name, False, place(node)))
         ):
             problem = f"'{node.name}' in quotes is the path of a file, and {node.name} is a table"
-            raise self.source.error(problem, place(node), f"write FROM {node.name}")
+            raise self.source.error(problem, place(node), f"write {before} {node.name}")
 
     def _is_table(self, name: Name) -> bool:
         try:

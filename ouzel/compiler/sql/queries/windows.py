@@ -9,7 +9,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression, Literal, columns
-from ouzel.compiler.functions.zones import NAME_ZONE, is_zone
+from ouzel.compiler.functions.zones import is_zone, name_zone
 from ouzel.compiler.plan import AssignSession, AssignWindow, Node, Project, WindowKind
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import UNIT_US, microseconds, span_us
@@ -18,7 +18,7 @@ from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import IntervalType, TimestampType
+from ouzel.compiler.types import IntegerType, IntervalType, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -230,7 +230,10 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
         problem = "a window cannot be measured in months"
     else:
         problem = f"a window's length is an INTERVAL, this is {bound.type}"
-    raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
+    example = "for example INTERVAL '1' DAY"
+    if isinstance(bound, Literal) and isinstance(bound.type, IntegerType):
+        example = f"INTERVAL '{bound.value}' SECOND if these are seconds"
+    raise binder.source.error(problem, place(node), f"write {example}")
 
 
 def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
@@ -247,7 +250,7 @@ def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
         )
     zone: str = node.name
     if not is_zone(zone):
-        raise source.error(f"there is no time zone '{zone}'", place(node), NAME_ZONE)
+        raise source.error(f"there is no time zone '{zone}'", place(node), name_zone(zone))
     if zone == "UTC":
         return ""
     if call.kind is WindowKind.CUMULATE:
@@ -276,6 +279,13 @@ def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> Query
     better = (
         f"{name} with a {word} of {_interval(size // parts)}" if size > slide else f"a {word} no longer than the window"
     )
+    if size and slide % size == 0 and call.slide is not None:
+        text = source.text
+        first, second = (text[start:end] for start, end in (place(call.slide), place(call.size)))
+        problem = (
+            f"{name} takes the {word} before the size, and a {word} of {first} is longer than a window of {second}"
+        )
+        raise source.error(problem, place(call.node), f"write {second}, {first}")
     hop = "hop" if word == "slide" else word
     return source.error(
         f"a {hop} of {slide / 1e6:g} s does not divide its window of {size / 1e6:g} s",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal, columns_of
@@ -29,10 +31,12 @@ from ouzel.compiler.plan import (
     walk,
 )
 from ouzel.compiler.sql.queries.limits import USELESS
-from ouzel.compiler.sql.queries.output import OutputColumn, project
+from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, near, pick
 from ouzel.compiler.sql.statements.tables import Table
-from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.places import place
+from ouzel.compiler.sql.syntax.queries import parse_query
+from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import Insert
 from ouzel.compiler.types import NULL, Field
 from ouzel.errors import QueryError
@@ -67,11 +71,7 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
         if field.name in given:
             column = relation.column(given[field.name])
             if not can_coerce(column.type, field.type):
-                raise source.error(
-                    f"{given[field.name].name} is {column.type} and {table.name}.{field.name} is {field.type}",
-                    statement.name.span,
-                    f"write CAST({given[field.name].name} AS {field.type})",
-                )
+                raise _misfit(source, statement, table, relation, targets, targets.index(field.name))
             outputs.append(OutputColumn(field.name, cast_to(column, field.type)))
         else:
             outputs.append(_absent(source, statement, table, field))
@@ -80,6 +80,37 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
     assert traits is not None, "one that cannot be written was refused"
     keys = table.keys if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
     return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable, traits=traits)
+
+
+def _misfit(
+    source: QueryText, statement: Insert, table: Table, relation: Relation, targets: Sequence[str], at: int
+) -> QueryError:
+    """The error for a column of the query that does not fit the one at its position; two that have changed places are told."""
+    types = [relation.column(column).type for column in relation.columns]
+    wanted = [table.writable[name].type for name in targets]
+    span = _item(source, statement, at)
+    shown = relation.columns[at].name if span is None else source.text[span[0] : span[1]]
+    advice = f"write CAST({shown} AS {wanted[at]})"
+    swapped = [
+        other
+        for other in range(len(targets))
+        if other != at and can_coerce(types[at], wanted[other]) and can_coerce(types[other], wanted[at])
+    ]
+    if len(swapped) == 1 and not can_coerce(types[swapped[0]], wanted[swapped[0]]):
+        names = list(targets)
+        names[at], names[swapped[0]] = names[swapped[0]], names[at]
+        advice = f"columns go by position: write INSERT INTO {table.name} ({', '.join(names)}), or {advice.removeprefix('write ')}"
+    problem = f"{shown} is {types[at]} and {table.name}.{targets[at]} is {wanted[at]}"
+    return source.error(problem, span or statement.name.span, advice)
+
+
+def _item(source: QueryText, statement: Insert, at: int) -> Span | None:
+    """Where the column at that position is written; None where the query is no SELECT with a list of them."""
+    tree = parse_query(source, statement.query).tree
+    items = tree.expressions[: at + 1] if isinstance(tree, exp.Select) else []
+    if len(items) <= at or any(map(star_of, items)):
+        return None
+    return source.with_parentheses(*place(strip_alias(items[at])))
 
 
 def _count(columns: Sequence[object]) -> str:

@@ -105,6 +105,8 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                     )
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
+                if ours and ours in connectors and not connectors[ours].reads:
+                    advice += ", which is written and not read"
                 raise source.error(f"there is no connector '{option.value}'", option.span, advice)
             return found
     raise source.error(

@@ -14,13 +14,15 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.parser import IsPredicatePrecedence, Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ouzel.compiler.functions.foreign_patterns import java_pattern
 from ouzel.compiler.sql.expressions.literals import UNITS
 from ouzel.compiler.sql.syntax.frames import FRAME, read_frame
 from ouzel.compiler.sql.syntax.refusals import refuse_json, refuse_on
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, closing_behind, matching, span_of
 from ouzel.compiler.sql.syntax.type_names import read_type, read_type_at
-from ouzel.compiler.sql.syntax.words import KEYWORDS, is_bare, is_kind, is_word
+from ouzel.compiler.sql.syntax.words import KEYWORDS, bare_word, is_bare, is_kind, is_word
 from ouzel.compiler.types import DataType
+from ouzel.errors import NotSupported
 
 LITERAL = "literal "
 """Prefix of a typed literal's type: `DATE '2013-01-01'` is the call `literal date`."""
@@ -189,6 +191,14 @@ class QueryParser(Parser):
     def _type(self, end: int) -> exp.Expr:
         """The type that stands before the token at `end`."""
         tokens = self._tokens[self._index : end]
+        if len(tokens) > 2 and is_word(tokens[-2], "FORMAT"):
+            pattern = java_pattern(tokens[-1].text, oracle=True)
+            advice = (
+                f"write DATE_FORMAT(time, '{pattern}')"
+                if pattern
+                else "write DATE_FORMAT(time, pattern) or TO_TIMESTAMP(text, pattern)"
+            )
+            raise self.source.error("FORMAT in a CAST is not supported", span_of(tokens[-2:]), advice, NotSupported)
         kind = read_type(self.source, tokens)
         self._advance(end - self._index)
         return _type_node(kind, tokens)
@@ -292,8 +302,11 @@ class QueryParser(Parser):
         return [_call("PARTITION BY", parts[:count], (begins.start, last.end)), *parts[count:]]
 
     def _skip_table(self) -> None:
-        """`TABLE t` is `t`, and `TABLE 'path'` is `'path'`, where a table can stand."""
-        if self._next.token_type in (*_NAMES, TokenType.STRING) and is_word(self._curr, "TABLE"):
+        """`TABLE t` is `t`, `TABLE 'path'` is `'path'` and `TABLE (SELECT ...)` is `(SELECT ...)`, where a table can stand."""
+        asked = is_kind(self._tokens, self._index + 1, TokenType.L_PAREN) and bare_word(
+            self._tokens, self._index + 2
+        ) in ("SELECT", "WITH")
+        if (asked or self._next.token_type in (*_NAMES, TokenType.STRING)) and is_word(self._curr, "TABLE"):
             self._advance()
 
     def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:

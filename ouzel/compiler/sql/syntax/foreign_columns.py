@@ -23,6 +23,7 @@ _OF_COLUMNS = {
     "GENERATED": "write name AS expression for a computed column",
     "COLLATE": "leave it out: texts are ordered by their code points",
     "UNSIGNED": "leave it out, and write BIGINT for numbers above 2,147,483,647",
+    "KEY": "leave it out; the WITH of a Kafka table names the column that holds the record's key: 'key.field' = 'column'",
 }
 """Words behind a column's type, and what to write instead."""
 _OF_TABLES = {
@@ -58,7 +59,7 @@ def _elements(source: QueryText, tokens: Tokens) -> Iterator[Tokens]:
     element, comma, depth, in_type = list[Token](), tokens[0], 0, 0
     for before, token in pairwise(tokens):
         opens, closes = token.token_type is TokenType.L_PAREN, token.token_type is TokenType.R_PAREN
-        in_type += token.text == "<" and is_word(before, "ARRAY", "MAP", "ROW")
+        in_type += token.text == "<" and is_word(before, "ARRAY", "MAP", "ROW", "STRUCT")
         in_type -= token.text.count(">") if in_type else 0
         if depth == 0 and (closes or (token.token_type is TokenType.COMMA and in_type <= 0)):
             if not element and comma.token_type is TokenType.COMMA:
@@ -89,7 +90,9 @@ def _check(source: QueryText, element: Tokens) -> None:
         advice = f"write WATERMARK FOR {rest[0].text} AS ..."
         raise source.error("this WATERMARK has no FOR", span_of(element[:2]), advice)
     behind_type = [] if is_word(rest[0], "AS") or is_word(first, "WATERMARK") else rest[1:]
-    found = next((token for token in behind_type if is_word(token, *_OF_COLUMNS)), None)
+    is_keyed = any(is_word(token, "PRIMARY") for token in behind_type)
+    words = _OF_COLUMNS.keys() - ({"KEY"} if is_keyed else set())
+    found = next((token for token in behind_type if is_word(token, *words)), None)
     if found is not None:
         raise _refusal(source, found, _OF_COLUMNS)
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ouzel.compiler.sql.expressions.literals import UNITS
 from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
 from ouzel.compiler.sql.syntax.clauses import check_order_of_clauses
 from ouzel.compiler.sql.syntax.dialect import QueryParser
@@ -18,8 +19,8 @@ from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
 from ouzel.compiler.sql.syntax.places import note_places
 from ouzel.compiler.sql.syntax.precedence import settle_precedence
 from ouzel.compiler.sql.syntax.refusals import refuse_words
-from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
-from ouzel.compiler.sql.syntax.words import bare_word
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, matching, span_of
+from ouzel.compiler.sql.syntax.words import bare_word, is_kind
 from ouzel.errors import QueryError
 
 
@@ -92,12 +93,16 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
     at = len(first.get("start_context") or "")
     end = at + max(1, len(first.get("highlight") or ""))
     description = first.get("description") or ""
+    if description.startswith("Expected END after CASE") and (whens := _case_without_when(source, tokens, at)):
+        return whens
     for pattern, problem, instead in _SQLGLOT_SAYS:
         if re.match(pattern, description):
             return source.error(problem, (at, end), instead)
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
-    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
+    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()) and not _guess_dialect(
+        tokens, at
+    ):
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
     if source.text[at:end].upper() == "EMIT":
         return source.error("this EMIT clause is none", (at, end), _EMIT)
@@ -105,7 +110,9 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
-    guesses = (guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause))
+    guesses = (
+        guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause, _guess_comma)
+    )
     advice = next(filter(None, guesses), "see docs/sql.md for what a query may hold")
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
@@ -125,6 +132,18 @@ _CLAUSES = (
     "BETWEEN",
     "LIKE",
 )
+
+
+def _case_without_when(source: QueryText, tokens: Tokens, at: int) -> QueryError | None:
+    """The error for `CASE a > 1 THEN`, where this is one."""
+    before = [token for token in tokens if token.end < at]
+    case = next((number for number in range(len(before) - 1, -1, -1) if is_word(before[number], "CASE")), None)
+    behind = [] if case is None else [token for token in tokens if token.start > before[case].start]
+    word = next((token for token in behind if is_word(token, "WHEN", "THEN", "END")), None)
+    if case is None or word is None or not is_word(word, "THEN"):
+        return None
+    condition = source.text[before[case].end + 1 : word.start].strip()
+    return source.error("this CASE has no WHEN", span_of([before[case]]), f"write CASE WHEN {condition} THEN")
 
 
 def _open_between(tokens: Tokens, at: int) -> Token | None:
@@ -155,11 +174,26 @@ def _guess_clause(tokens: Tokens, at: int) -> str:
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""
 
 
+def _guess_comma(tokens: Tokens, at: int) -> str:
+    """Advice for a third name in a row: `SELECT a b c`."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if not all(is_kind(tokens, index - back, TokenType.VAR, TokenType.IDENTIFIER) for back in range(3)):
+        return ""
+    opened = next(
+        (bare_word(tokens, before) for before in range(index, -1, -1) if bare_word(tokens, before) in _CLAUSES), ""
+    )
+    first, second, third = (tokens[index - back].text for back in (2, 1, 0))
+    return f"a comma is missing: write {first}, {second}, {third}" if opened in ("SELECT", "DISTINCT") else ""
+
+
 def _guess_parentheses(tokens: Tokens, at: int) -> str:
     """Advice for a window without its parentheses, and for an interval of several parts without its quotes."""
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
     if bare_word(tokens, index - 1) == "OVER":
         return "write OVER (PARTITION BY key ORDER BY time)"
+    if bare_word(tokens, index - 2) == "INTERVAL" and bare_word(tokens, index).removesuffix("S") in UNITS:
+        unit = bare_word(tokens, index).removesuffix("S")
+        return f"write {tokens[index - 1].text} * INTERVAL '1' {unit}"
     if bare_word(tokens, index - 3) == "INTERVAL":
         return "write an interval of several parts as a text: INTERVAL '1 day 2 hours'"
     return ""
@@ -170,6 +204,23 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
     if bare_word(tokens, index) == "ON" and bare_word(tokens, index + 1) == "CONFLICT":
         return "leave it out: PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE has rows replace those of their key"
+    if bare_word(tokens, index) == "WITH" and bare_word(tokens, index + 1) == "DATA":
+        return "leave it out: a view has the rows that its query gives"
+    if bare_word(tokens, index) == "WITH" and bare_word(tokens, index + 1) == "OFFSET":
+        place = tokens[index + 2 + (bare_word(tokens, index + 2) == "AS")].text if index + 3 < len(tokens) else "place"
+        alias = tokens[index - 1].text if is_kind(tokens, index - 1, TokenType.VAR) else "element"
+        opened = next((at for at in range(index, 0, -1) if bare_word(tokens, at) == "UNNEST"), index)
+        closed = matching(tokens, opened + 1) or index
+        array = "".join(token.text for token in tokens[opened + 2 : closed]) or "array"
+        return f"write CROSS JOIN UNNEST({array}) WITH ORDINALITY AS u ({alias}, {place}), which counts from 1"
+    if bare_word(tokens, index) == "INTO" and index + 1 < len(tokens):
+        name = tokens[index + 1].text
+        return f"write INSERT INTO {name} SELECT ..., or CREATE TABLE {name} WITH ('connector' = ...) AS SELECT ..."
+    if bare_word(tokens, index) == "PERCENT":
+        return "write how many rows: LIMIT 10"
+    using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))
+    if using + 1 < len(tokens):
+        return f"write USING ({tokens[using + 1].text})"
     if bare_word(tokens, index) == "WITHIN":
         return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""

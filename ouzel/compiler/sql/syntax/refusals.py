@@ -4,11 +4,13 @@ instead, reserved words as names, and commas that nothing follows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot.tokenizer_core import TokenType
 
-from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.brackets import refuse_brackets
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, matching, span_of
 from ouzel.compiler.sql.syntax.words import bare_word, is_bare, is_kind, is_operand
 from ouzel.errors import NotSupported
 
@@ -23,7 +25,7 @@ _AFTER_A_LIST = frozenset(
 )
 
 _REFUSED = {
-    "SORT BY": "SORT BY is not supported: a stream has no end to sort at",
+    "SORT BY": "SORT BY is not supported: a stream has no end to sort at; write ORDER BY ... LIMIT 10 behind the query",
     "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
     "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
     "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be",
@@ -41,9 +43,12 @@ _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
     ),
     "FETCH": lambda tokens, at: not at or tokens[at].token_type is not TokenType.FETCH,
     "WINDOW": lambda tokens, at: bare_word(tokens, at + 1) in ("TUMBLING", "HOPPING", "SESSION"),
-    "TOP": lambda tokens, at: is_kind(tokens, at + 1, TokenType.NUMBER),
+    "TOP": lambda tokens, at: (
+        bare_word(tokens, at - 1) in ("SELECT", "DISTINCT")
+        and is_kind(tokens, at + 1 + is_kind(tokens, at + 1, TokenType.L_PAREN), TokenType.NUMBER)
+    ),
     "LATERAL": lambda tokens, at: (
-        not is_kind(tokens, at + 1, TokenType.L_PAREN) and bare_word(tokens, at + 1) != "UNNEST"
+        not is_kind(tokens, at + 1, TokenType.L_PAREN) and bare_word(tokens, at + 1) not in ("UNNEST", "FLATTEN")
     ),
 }
 """Where some of these words are refused; others are wherever they stand."""
@@ -73,6 +78,10 @@ _ANYWHERE = {
     "WITH CUBE": "write GROUP BY CUBE (a, b)",
     "UNION BY NAME": "name the columns of both sides in one order",
     "UNION ALL BY NAME": "name the columns of both sides in one order",
+    "SELECT AS": "select the values as one: SELECT ROW(a, b) AS s",
+    "DISTRIBUTE BY": "leave it out: the planner chooses how rows are spread over tasks",
+    "CLUSTER BY": "leave it out: the planner chooses how rows are spread over tasks",
+    "WITH NO DATA": "leave it out: a view has the rows that its query gives",
     "FOR UPDATE": "leave it out: a query takes no locks",
     "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",
     "IS JSON": "write JSON_EXISTS(text, '$')",
@@ -103,6 +112,7 @@ _SIGNS = {
     "!~": "write NOT REGEXP_LIKE(text, 'pattern')",
     "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
 }
+_OVERLAP = "write EXISTS (SELECT 1 FROM UNNEST(array) AS u (element) WHERE element IN ('a', 'b'))"
 _PREFIXES = {"E": "write the character itself between the quotes", "R": "leave the r out: a backslash is a backslash"}
 
 
@@ -114,11 +124,14 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         QueryError: a reserved word or a comma, at its place.
     """
     _refuse_tokens(source, tokens)
+    refuse_brackets(source, tokens)
     for index, token in enumerate(tokens):
         _refuse_signs(source, tokens[index : index + 2])
         if token.text.upper() in _FIRST_WORDS:
             _refuse_foreign(source, tokens, index)
     for index, token in enumerate(tokens):
+        if is_word(token, "FLATTEN"):
+            _refuse_flatten(source, tokens, index)
         if token.token_type is TokenType.COMMA:
             _refuse_trailing(source, tokens, index)
         elif is_bare(token):
@@ -131,15 +144,22 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
 
     Within brackets and braces a colon is of a slice and a struct, which others refuse.
     """
-    depth = 0
-    for token in tokens:
+    depth = in_type = 0
+    for at, token in enumerate(tokens):
         depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
         depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
-        if depth == 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
-            advice = (
-                "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
-            )
+        in_type += token.text == "<" and at > 0 and is_word(tokens[at - 1], "ARRAY", "MAP", "ROW", "STRUCT")
+        in_type -= token.text.count(">") if in_type > 0 and token.token_type is not TokenType.STRING else 0
+        if depth == 0 and in_type <= 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
+            left = tokens[at - 1].text if is_kind(tokens, at - 1, TokenType.VAR, TokenType.IDENTIFIER) else "a"
+            path = re.match(r"\s*(\w[\w.]*)", source.text[token.end + 1 :])
+            right = path[1] if path else "b"
+            advice = f"write {left}.{right} for a field of a ROW, JSON_VALUE({left}, '$.{right}') for one of JSON text"
+            advice += "" if "." in right else f", or {left} AS {right} for a name"
             raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
+        if is_kind(tokens, at, TokenType.PLUS) and _stands_alone(tokens, at):
+            advice = "write a LEFT JOIN b ON a.k = b.k, where b is the table whose columns have the sign"
+            raise source.error("(+) is not supported", span_of(tokens[at - 1 : at + 2]), advice, NotSupported)
         if token.token_type is TokenType.NATIONAL_STRING:
             raise source.error(
                 "a text that begins with N' is not supported", span_of([token]), "leave the N out", NotSupported
@@ -150,6 +170,15 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         if token.token_type is TokenType.PLACEHOLDER:
             advice = "write the value itself; a program that makes the text can put it there"
             raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
+
+
+def _stands_alone(tokens: Tokens, at: int) -> bool:
+    """Whether it is alone in parentheses behind a value."""
+    return (
+        is_kind(tokens, at - 1, TokenType.L_PAREN)
+        and is_kind(tokens, at + 1, TokenType.R_PAREN)
+        and is_operand(tokens, at - 2)
+    )
 
 
 def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
@@ -170,14 +199,17 @@ def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
 def _refuse_signs(source: QueryText, pair: Tokens) -> None:
     """Two tokens that touch, and are one sign elsewhere."""
     first = pair[0]
-    sign = first.text
+    sign, made = first.text, pair[:1]
     if len(pair) == 2 and pair[1].start == first.end + 1 and first.token_type is not TokenType.STRING:
         if pair[1].token_type is TokenType.STRING and sign.upper() in _PREFIXES and is_word(first, sign.upper()):
             problem = f"a text that begins with {sign}' is not supported"
             raise source.error(problem, span_of(pair), _PREFIXES[sign.upper()], NotSupported)
-        sign = sign if sign in _SIGNS else sign + pair[1].text
-    if sign in _SIGNS and not {first.token_type, pair[-1].token_type} & {TokenType.STRING, TokenType.IDENTIFIER}:
-        raise source.error(f"there is no operator {sign}", span_of([t for t in pair if t.text in sign]), _SIGNS[sign])
+        sign, made = (sign, made) if sign in _SIGNS else (sign + pair[1].text, pair)
+    if sign in _SIGNS and not {token.token_type for token in made} & {TokenType.STRING, TokenType.IDENTIFIER}:
+        of_arrays = (
+            sign == "&&" and len(pair) == 2 and (is_word(pair[1], "ARRAY") or pair[1].text.startswith(("{", "[")))
+        )
+        raise source.error(f"there is no operator {sign}", span_of(made), _OVERLAP if of_arrays else _SIGNS[sign])
 
 
 def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
@@ -196,7 +228,7 @@ def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> N
 def _refuse_trailing(source: QueryText, tokens: Tokens, at: int) -> None:
     """sqlglot would read `SELECT a, FROM t` as `SELECT a FROM t`."""
     ends = at + 1 == len(tokens) or is_kind(tokens, at + 1, TokenType.R_PAREN, TokenType.COMMA)
-    if ends or bare_word(tokens, at + 1) in _AFTER_A_LIST:
+    if ends or bare_word(tokens, at + 1) in {*_AFTER_A_LIST, "SELECT"}:
         raise source.error("nothing follows this comma", span_of([tokens[at]]), "remove it")
 
 
@@ -204,6 +236,18 @@ def _refuse_clause(source: QueryText, tokens: Tokens, at: int, word: str) -> Non
     for words in (word, f"{word} {bare_word(tokens, at + 1)}"):
         if words in _REFUSED and (words not in _ONLY_THERE or _ONLY_THERE[words](tokens, at)):
             raise source.error(_REFUSED[words], span_of(tokens[at : at + len(words.split())]), kind=NotSupported)
+
+
+def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:
+    """Snowflake's `LATERAL FLATTEN(input => array)` and `TABLE(FLATTEN(array))`."""
+    first = at - 1 if bare_word(tokens, at - 1) == "LATERAL" else at - 2
+    end = matching(tokens, at + 1) if is_kind(tokens, at + 1, TokenType.L_PAREN) else None
+    if end is None or bare_word(tokens, first) not in ("LATERAL", "TABLE"):
+        return
+    inside = source.text[tokens[at + 1].end + 1 : tokens[end].start]
+    array = re.sub(r"(?is)^\s*input\s*=>\s*|,.*$", "", inside).strip() or "array"
+    advice = f"write CROSS JOIN UNNEST({array}) AS u (element), or UNNEST({array}) AS u (key, element) of a MAP"
+    raise source.error("FLATTEN is not supported", span_of(tokens[at : end + 1]), advice, NotSupported)
 
 
 def refuse_json(source: QueryText, word: str, span: Span) -> None:

@@ -36,6 +36,7 @@ from ouzel.compiler.sql.syntax.statements import (
     WrittenOption,
 )  # fmt: skip
 from ouzel.compiler.sql.syntax.terminals import TerminalLexer, terminals
+from ouzel.compiler.sql.syntax.words import is_text
 from ouzel.errors import NotSupported, QueryError
 
 _DETAILS = ("logical", "topology", "state", "packing", "json")
@@ -128,9 +129,30 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     kinds = {kind for kind in error.accepts or error.expected if kind != "OTHER"}
     expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in kinds})
     advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
+    if error.token.type == "$END" and (opened := _find_unclosed(tokens)) is not None:
+        with_at = next(
+            (at for at in range(opened, len(tokens) - 1) if is_word(tokens[at], "WITH") and tokens[at + 1].text == "("),
+            None,
+        )
+        if with_at is not None:
+            return source.error(
+                "a ) is missing before WITH", span_of([tokens[with_at]]), "write ) behind the last column"
+            )
+        return source.error("this ( is never closed", span_of([tokens[opened]]), "write ) where it ends")
     if error.token.type == "$END":
         return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
     at, end = error.token.start_pos or 0, error.token.end_pos or 0
+    if (
+        source.text[at:end] == "."
+        and is_word(tokens[0], "CREATE")
+        and (name := _field_of_watermark(source, tokens, at))
+    ):
+        advice = (
+            f"compute a column of it: {name[1]} AS {'.'.join(name)}, and write WATERMARK FOR {name[1]} AS {name[1]}"
+        )
+        return source.error(
+            "a watermark is of a column, and this is a field", (at - len(name[0]), end + len(name[1])), advice
+        )
     if at == tokens[0].start and error.token.type != "QUERY":
         near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
         meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
@@ -141,6 +163,25 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     if begun and begun[0].upper() in _CLAUSES_ELSEWHERE:
         advice = _CLAUSES_ELSEWHERE[begun[0].upper()]
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+def _find_unclosed(tokens: Tokens) -> int | None:
+    """The index of the first parenthesis that nothing closes, if there is one."""
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.text == "(" and not is_text(token):
+            opened.append(at)
+        elif token.text == ")" and not is_text(token) and opened:
+            opened.pop()
+    return opened[0] if opened else None
+
+
+def _field_of_watermark(source: QueryText, tokens: Tokens, at: int) -> tuple[str, str] | None:
+    """`a` and `b` of `WATERMARK FOR a.b`, whose dot stands `at` that place."""
+    found = next((index for index, token in enumerate(tokens) if token.start == at), 0)
+    if found > 2 and is_word(tokens[found - 3], "WATERMARK") and found + 1 < len(tokens):
+        return tokens[found - 1].text, tokens[found + 1].text
+    return None
 
 
 _BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
@@ -166,6 +207,10 @@ _FOREIGN = {
     ("REFRESH", "MATERIALIZED"): "REFRESH MATERIALIZED VIEW is not supported; a view follows its tables by itself: leave it out",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
     ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
+    ("CREATE", "DYNAMIC"): "CREATE DYNAMIC TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
+    ("CREATE", "STREAMING"): "CREATE STREAMING TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
+    ("CREATE", "LIVE"): "CREATE LIVE TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
+    ("CREATE", "SEQUENCE"): "CREATE SEQUENCE is not supported: nothing numbers rows here; take the key from the data",
     ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "EXTERNAL"): "CREATE EXTERNAL is not supported: write CREATE TABLE t (...) WITH ('connector' = 'file', ...)",
@@ -183,12 +228,22 @@ _FOREIGN = {
     ("ADD", "JAR"): "ADD JAR is not supported: add the connector's Python package, pip install 'ouzel[kafka]'",
     ("STOP", "JOB"): "STOP JOB is not supported; end `ouzel run` with Ctrl-C, which writes what was read",
     ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
+    ("REPLACE", "INTO"): "REPLACE INTO is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
+    ("UPSERT",): "UPSERT is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
+    ("INSERT", "IGNORE"): "INSERT IGNORE is not supported: write INSERT INTO, and SELECT DISTINCT for each row once",
+    ("DECLARE",): "DECLARE is not supported: write the value itself where it is used",
+    ("PRAGMA",): "PRAGMA is not supported: SHOW SETTINGS lists what SET takes",
+    ("INSTALL",): "INSTALL is not supported: connectors are Python packages, pip install 'ouzel[kafka]'",
+    ("ATTACH",): "ATTACH is not supported: a file of SQL creates the tables it reads",
+    ("COMMIT",): "COMMIT is not supported: there are no transactions; leave it out",
+    ("GRANT",): "GRANT is not supported: there are no users; leave it out",
     ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
 }  # fmt: skip
 
 
 def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
     words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:2]
+    words = list(tokens[:2]) if is_word(tokens[0], "REPLACE") else words
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)

@@ -132,12 +132,18 @@ class _TypeReader:
             self._expect(",")
             kind = MapType(key, self.type())
         else:
-            fields = [(self._word(), self.type())]
+            fields = [self._field()]
             while self._match(","):
-                fields.append((self._word(), self.type()))
+                fields.append(self._field())
             kind = RowType(tuple(fields))
         self._expect(closing)
         return kind
+
+    def _field(self) -> tuple[str, DataType]:
+        """`a INT`, or `a: INT` as Spark and Hive write it."""
+        name = self._word()
+        self._match(":")
+        return name, self.type()
 
     def _open(self, name: str, span: Span) -> str:
         for opening, closing in (("<", ">"), ("(", ")")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,8 @@ class CsvDecoder:
         lacking = [name for name in self.columns if name not in self._keys]
         if lacking:
             told = f"its header names {', '.join(found)}" if any(found) else "its first line, the header, is empty"
+            near = get_close_matches(lacking[0].lower(), found, 1)
+            told += f"; did you mean {near[0]}?" if near else ""
             raise ConnectorError(f"{where} has no field '{lacking[0]}'; {told}")
 
     def decode(self, records: Records) -> Decoded:

@@ -1,0 +1,198 @@
+"""Advice for calls as other dialects write them: the call that means the same here, with the user's own arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ouzel.compiler.functions.foreign_patterns import java_pattern
+
+_UNITS = frozenset(
+    [
+        "YEAR",
+        "QUARTER",
+        "MONTH",
+        "WEEK",
+        "DAY",
+        "HOUR",
+        "MINUTE",
+        "SECOND",
+        "MILLISECOND",
+        "MICROSECOND",
+        "ISOWEEK",
+        "DOW",
+        "DOY",
+        "EPOCH",
+        "DAYOFWEEK",
+        "DAYOFYEAR",
+    ]
+)
+_SHORT = {"D": "DAY", "DD": "DAY", "HH": "HOUR", "MI": "MINUTE", "N": "MINUTE", "SS": "SECOND", "S": "SECOND", "MM": "MONTH",
+          "YY": "YEAR", "YYYY": "YEAR", "WW": "WEEK", "QQ": "QUARTER", "WEEKDAY": "DOW", "DW": "DOW"}  # fmt: skip
+_TYPE = re.compile(
+    r"(?:N?VARCHAR|N?CHAR|TEXT|STRING|(?:BIG|SMALL)?INT|INTEGER|DATE|DATETIME2?|TIMESTAMP|FLOAT|DOUBLE|REAL|DECIMAL|NUMERIC|(?:UN)?SIGNED)"
+    r"(?:\s*\([\d\s,]*\))?",
+    re.IGNORECASE,
+)
+_SPELLED = {"NVARCHAR": "VARCHAR", "NCHAR": "CHAR", "DATETIME2": "TIMESTAMP", "SIGNED": "BIGINT", "UNSIGNED": "BIGINT"}
+_INTERVAL = re.compile(r"INTERVAL\s+'?(-?\d+)'?\s+([A-Za-z]+?)S?", re.IGNORECASE)
+
+_READABLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|SSSSSS|SSS|''[^']*''|[^A-Za-z'])*")
+"""Java's patterns that TO_DATE and TO_TIMESTAMP read."""
+
+
+def _unit(text: str) -> str:
+    """The unit that an argument says, bare or as a text; empty if it says none."""
+    word = text.strip("'").upper()
+    word = word if word in _UNITS else word.removesuffix("S")
+    return word if word in _UNITS else _SHORT.get(word, "")
+
+
+def _text(argument: str) -> str | None:
+    return argument[1:-1] if len(argument) > 1 and argument[0] == argument[-1] == "'" else None
+
+
+def _difference(name: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [unit, start, end] if _unit(unit):
+            return f"TIMESTAMPDIFF({_unit(unit)}, {start}, {end})"
+        case [end, start, unit] if _unit(unit):
+            return f"TIMESTAMPDIFF({_unit(unit)}, {start}, {end})"
+        case [end, start] if name == "datediff":
+            return f"TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
+    return ""
+
+
+def _cut_off(_: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [unit, time] if _unit(unit) and _text(unit) is None:
+            return f"DATE_TRUNC('{_unit(unit)}', {time})"
+        case [time, unit] if _unit(unit) and not _unit(time):
+            return f"DATE_TRUNC('{_unit(unit)}', {time})"
+    return ""
+
+
+def _sum(name: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [unit, count, time] if _unit(unit):
+            return f"TIMESTAMPADD({_unit(unit)}, {count}, {time})"
+        case [time, span] if found := _INTERVAL.fullmatch(span):
+            return f"{time} {'-' if name.endswith('sub') else '+'} INTERVAL '{found[1]}' {found[2].upper()}"
+    return ""
+
+
+def _part(_: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [unit, time] if _unit(unit):
+            return f"UNIX_SECONDS({time})" if _unit(unit) == "EPOCH" else f"EXTRACT({_unit(unit)} FROM {time})"
+    return ""
+
+
+def _convert(_: str, arguments: Sequence[str]) -> str:
+    """T-SQL has the type first and MySQL last; a style is of a text that a time becomes."""
+    kind, value, style = (*arguments, "", "", "")[:3]
+    if not _TYPE.fullmatch(kind):
+        kind, value = value, kind
+    if not value or not _TYPE.fullmatch(kind):
+        return ""
+    word = kind.partition("(")[0].strip().upper()
+    cast = f"CAST({value} AS {_SPELLED.get(word, word)}{kind[len(kind.partition('(')[0]) :]})"
+    return f"{cast}, or DATE_FORMAT({value}, 'yyyy-MM-dd') for a time in a style" if style else cast
+
+
+def _divide(name: str, arguments: Sequence[str]) -> str:
+    if len(arguments) != 2:
+        return ""
+    quotient = f"CAST({arguments[0]} AS DOUBLE) / NULLIF({arguments[1]}, 0)"
+    return f"COALESCE({quotient}, 0)" if name == "div0" else quotient
+
+
+def _shown_time(_: str, arguments: Sequence[str]) -> str:
+    """DATE_FORMAT of a time and a pattern; BigQuery and SQLite have the pattern first."""
+    for pattern, time in (arguments[::-1], arguments) if len(arguments) == 2 else ():
+        if (written := _text(pattern)) is not None and (java := java_pattern(written, oracle=True)):
+            return f"DATE_FORMAT({time}, '{java}')"
+    return ""
+
+
+def _read_time(name: str, arguments: Sequence[str]) -> str:
+    for pattern, text in (arguments[::-1], arguments) if len(arguments) == 2 else ():
+        if (written := _text(pattern)) is not None and (java := java_pattern(written)) and _READABLE.fullmatch(java):
+            to_date = "date" in name and not set(java) & set("Hhms")
+            return f"{'TO_DATE' if to_date else 'TO_TIMESTAMP'}({text}, '{java}')"
+    return ""
+
+
+def _window(_: str, arguments: Sequence[str]) -> str:
+    """Spark has the time first, and TimescaleDB the size."""
+    if len(arguments) != 2:
+        return ""
+    size = next((argument for argument in arguments if re.match(r"'|INTERVAL\b", argument, re.IGNORECASE)), "")
+    found = re.search(r"(\d+)'?\s*([A-Za-z]+)", size)
+    if not found or not _unit(found[2]):
+        return ""
+    time = next(argument for argument in arguments if argument != size)
+    window = f"TUMBLE(TABLE t, DESCRIPTOR({time}), INTERVAL '{found[1]}' {_unit(found[2])})"
+    return f"FROM {window} with your table for t, and GROUP BY window_start, window_end"
+
+
+def _remainder(_: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [a, b]:
+            return f"MOD(MOD({a}, {b}) + {b}, {b})"
+    return ""
+
+
+def _row(_: str, arguments: Sequence[str]) -> str:
+    """A struct's fields with their names, which a ROW has not."""
+    values = [re.sub(r"(?is)\s+AS\s+\w+$|^\w+\s*:=\s*", "", argument) for argument in arguments]
+    return f"ROW({', '.join(values)})" if arguments else ""
+
+
+def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
+    return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
+
+
+_CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
+    **dict.fromkeys(("datediff", "date_diff", "timestamp_diff", "datetime_diff", "timestampdiff"), _difference),
+    **dict.fromkeys(("date_trunc", "datetrunc", "timestamp_trunc", "datetime_trunc", "trunc"), _cut_off),
+    **dict.fromkeys(("dateadd", "date_add", "date_sub", "timestamp_add", "timestamp_sub", "datetime_add", "datetime_sub"), _sum),
+    **dict.fromkeys(("datepart", "date_part"), _part),
+    **dict.fromkeys(("convert", "try_convert"), _convert),
+    **dict.fromkeys(("safe_divide", "try_divide", "div0"), _divide),
+    **dict.fromkeys(("to_char", "strftime", "format_timestamp", "format_date", "format_datetime"), _shown_time),
+    **dict.fromkeys(("str_to_date", "strptime", "parse_timestamp", "parse_date", "parse_datetime"), _read_time),
+    **dict.fromkeys(("window", "time_bucket"), _window),
+    "pmod": _remainder,
+    **dict.fromkeys(("struct", "struct_pack"), _row),
+    "isnull": _same("COALESCE({}, {})", 2),
+    "months_between": _same("TIMESTAMPDIFF(MONTH, {1}, {0})", 2),
+    "iif": _same("IF({}, {}, {})", 3),
+    "charindex": _same("POSITION({} IN {})", 2),
+    "strpos": _same("POSITION({1} IN {0})", 2),
+}  # fmt: skip
+_UNIT_IS_WRONG = {
+    **dict.fromkeys(("date_trunc", "timestamp_trunc", "datetime_trunc"), "{} takes the unit first, as a text"),
+    **dict.fromkeys(("timestamp_diff", "timestampdiff"), "{} takes the unit first, and then the earlier time"),
+    "datediff": "DATEDIFF takes two dates and no unit",
+    **dict.fromkeys(("date_add", "date_sub"), "{} takes a date and a number of days"),
+    **dict.fromkeys(("timestamp_add", "timestamp_sub"), "{} takes a unit, a count and a time"),
+}
+"""Calls that we have with other arguments: what is said of one with a unit, or an interval, where none can stand."""
+
+
+def of_call(name: str, arguments: Sequence[str]) -> str:
+    """Advice for a call as other dialects write it; empty if there is none."""
+    advice = _CALLS[name](name, arguments) if name in _CALLS else ""
+    return f"write {advice}" if advice else ""
+
+
+def of_units(name: str, arguments: Sequence[str]) -> tuple[str, str]:
+    """What is wrong with a call of ours whose unit stands where none can, and what to write; empty texts if nothing is."""
+    if name not in _UNIT_IS_WRONG or not arguments or (name == "datediff" and len(arguments) != 3):
+        return "", ""
+    takes_it = name == "timestampdiff" or (name == "timestamp_diff" and _text(arguments[0]) is not None)
+    if takes_it and _unit(arguments[0]):
+        return "", ""
+    advice = of_call(name, arguments)
+    return (_UNIT_IS_WRONG[name].format(name.upper()), advice) if advice else ("", "")

@@ -1,0 +1,3 @@
+-- error: CREATE DYNAMIC TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...
+-- at: CREATE DYNAMIC
+CREATE DYNAMIC TABLE by_origin TARGET_LAG = '1 minute' AS SELECT origin FROM flights;

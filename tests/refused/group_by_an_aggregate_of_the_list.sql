@@ -1,0 +1,3 @@
+-- error: n is COUNT(*): GROUP BY takes what is computed from single rows; leave it out of GROUP BY
+-- at: n
+SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin, n;

@@ -1,0 +1,3 @@
+-- error: names do not stand in brackets; write origin
+-- at: [origin]
+SELECT [origin], COUNT(*) AS [number of flights] FROM flights GROUP BY [origin];

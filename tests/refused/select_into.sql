@@ -1,0 +1,3 @@
+-- error: INTO does not belong here; write INSERT INTO by_origin SELECT ..., or CREATE TABLE by_origin WITH ('connector' = ...) AS SELECT ...
+-- at: INTO
+SELECT origin, COUNT(*) AS n INTO by_origin FROM flights GROUP BY origin;

@@ -1,0 +1,3 @@
+-- error: names do not stand in brackets; write flights
+-- at: [flights]
+SELECT origin FROM [flights];

@@ -1,0 +1,3 @@
+-- error: TOP is not supported: write LIMIT behind the query
+-- at: TOP
+SELECT TOP (5) WITH TIES origin, delay FROM flights ORDER BY delay DESC;
