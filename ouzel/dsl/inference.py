@@ -10,14 +10,11 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
-from ouzel.compiler.records import MIXED, Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
+from ouzel.compiler.records import MIXED, NO_COLUMN, Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.compiler.user_code import describe_raised
 from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
-
-UNREADABLE = "its source cannot be read: "
-"""Behind it stands what is wrong with the source, which a type would not mend."""
 
 SAMPLE_ROWS = 100
 """So many records a function is tried on."""
@@ -38,7 +35,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
-    why_unread: Callable[[], str],
+    unreadable: Callable[[], QueryError | None],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -48,7 +45,7 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
-        why_unread: why there are no first records, if there are none.
+        unreadable: the error of a source that cannot be read, which a type would not mend; None if none has failed.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -68,13 +65,13 @@ def result_hint(
         return seen
     if wrong := _of_wrong_values(called, kind, values, raised):
         raise wrong
-    why = why_unread() if found is None else _why_unknown(values, raised)
-    raise QueryError(
-        f"it is not known which type {called} gives: it has no annotation, and {why}",
-        instead=""
-        if why.startswith(UNREADABLE)
-        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
-    )
+    if found is None and (wrong := unreadable()):
+        raise QueryError(f"{called} reads a source that cannot be read {wrong.problem}", instead=wrong.instead)
+    why = _why_unknown(values, raised) if found is not None else "its source cannot be read before it runs"
+    instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
+    if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
+        instead = ""
+    raise QueryError(f"it is not known which type {called} gives: it has no annotation, and {why}", instead=instead)
 
 
 def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
@@ -136,6 +133,9 @@ def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryE
     advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
     if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
         advice = "write record.field: the fields of a dataclass are its attributes"
+        half = called.split()[0].rpartition("_")[2]
+        if half in ("values", "keys"):
+            advice = f"write lambda {half[:-1]}: …; it is given the {half[:-1]} of each pair, not the pair"
     if isinstance(raised, TypeError) and "tuple indices" in str(raised):
         advice = "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:

@@ -39,6 +39,8 @@ class InPython(Monoid[V, T, R]):
 
     commutative = True
     name: ClassVar[str]
+    orderless: ClassVar[str] = "make a time or a number part of the values, as First and Last do"
+    """What to write where an order of the values matters."""
 
     @abstractmethod
     def result_type(self, value_type: DataType) -> DataType | None:
@@ -85,7 +87,7 @@ class InPython(Monoid[V, T, R]):
         if not self.commutative:
             raise NotSupported(
                 f"{self.name} depends on the order of its values, and rows come in none",
-                instead="make a time or a number part of the values, as First and Last do",
+                instead=self.orderless,
             )
 
     def _result(self, value_type: DataType) -> DataType:
@@ -148,6 +150,11 @@ class UserDefined(InPython[Any, Any, Any]):
         finish: a total -> what a reader sees; the total itself if None.
     """
 
+    orderless = (
+        "say commutative=True if add(a, b) and add(b, a) give the same; "
+        "else make a time or a number part of the values, as First and Last do"
+    )
+
     name: str  # type: ignore[misc]  # each has its own
     empty: Any
     add: Callable[[Any, Any], Any]
@@ -156,6 +163,13 @@ class UserDefined(InPython[Any, Any, Any]):
     lift: Callable[[Any], Any] | None = None
     take_back: Callable[[Any], Any] | None = None
     finish: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.add):
+            raise QueryError(
+                f"the function `add` of {self.name} is {self.add!r:.60}, which cannot be called",
+                instead="write UserDefined(name, empty, add, result): the total of no values comes first",
+            )
 
     @property
     def zero(self) -> Any:

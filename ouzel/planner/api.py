@@ -236,6 +236,9 @@ class RowBolt(BasicBolt):
         import polars as pl
 
         rows = [out for row in frame.iter_rows() for out in self._call_handle(row)]
+        plain = next((row for row in rows if not isinstance(row, tuple | list)), None)
+        if plain is not None:
+            raise TypeError(f"handle gave {plain!r:.60}, which is no row; return rows as tuples: [(value,)]")
         if rows and len(rows[0]) != len(self.fields):
             raise TypeError(f"handle gave a row of {len(rows[0])} values, and there are {len(self.fields)} fields")
         return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []
@@ -390,7 +393,14 @@ class TopologyBuilder:
         }
         for component in components:
             if not isinstance(component.user, Spout | Bolt):
-                raise PlanError(f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one")
+                raise PlanError(
+                    f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one"
+                    + (
+                        "; a stream runs by its own start(), table() and run()"
+                        if hasattr(component.user, "producer")
+                        else ""
+                    )
+                )
             if names.count(component.name) > 1:
                 raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
             if component.parallelism < 1:
