@@ -129,7 +129,7 @@ def check_columns(names: Iterable[object]) -> None:
             instead = f"write select({', '.join(map(repr, given))})"
         if isinstance(given, Expr):
             name = given.shown if given.shown.isidentifier() else "name"
-            instead = f"write select({name!r})" if name == given.shown else f"write select({name}={given.shown})"
+            instead = f"write select({name!r})" if name == given.shown else "write select(name=expression)"
         shown = f"the expression {given}" if isinstance(given, Expr) else f"{given!r:.60}"
         raise QueryError(
             f"select takes names of columns, and expressions by the names of new ones, not {shown}", instead=instead

@@ -127,7 +127,7 @@ class Expr:
     def _refuse_none(self, other: object) -> None:
         """See that it is not compared with None, which equals nothing in SQL, so that no record would ever be taken."""
         if other is None:
-            shown = f"({self.shown})" if " " in self.shown else self.shown
+            shown = _written(self)
             raise TypeError(
                 f"{self.shown} is compared with None, which equals nothing; write {shown}.is_null(), or ~{shown}.is_null()"
             )
@@ -180,11 +180,16 @@ SIGNS = {
 """How a program writes calls of two operands."""
 
 
+def _written(expression: Expr) -> str:
+    """A column as a program writes it, and something for any other expression."""
+    return f"col({expression.shown!r})" if expression.shown.isidentifier() else "(…)"
+
+
 def _without_parentheses(sign: str, right: Expr, left: object) -> TypeError:
     """The error for `col("a") > 1 & col("b")`, which Python reads as `col("a") > (1 & col("b"))`."""
     return TypeError(
         f"{sign} binds tighter than a comparison, so this is {left!r} {sign} {right}; "
-        f"put parentheses around each comparison: (a > {left!r}) {sign} ({right} == b)"
+        f"put parentheses around each comparison: (a > {left!r}) {sign} ({_written(right)} == b)"
     )
 
 

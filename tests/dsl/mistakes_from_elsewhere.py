@@ -46,6 +46,12 @@ class Typed(TypedDict):
     amount: float
 
 
+def appended(a: Any, b: Any) -> Any:
+    """Takes a value for a total."""
+    a.append(b)
+    return a
+
+
 class Listing:
     """A service that gives no mapping."""
 
@@ -96,7 +102,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "and without parentheses": (
         lambda: orders().filter(col("amount") > 10 & col("customer") == 1),  # type: ignore[operator]
-        "& binds tighter than a comparison, so this is 10 & customer; put parentheses around each comparison: (a > 10) & (customer == b)",
+        "& binds tighter than a comparison, so this is 10 & customer; put parentheses around each comparison: (a > 10) & (col('customer') == b)",
     ),
     "a join on a column": (
         lambda: orders().join(orders(), on="customer"),  # type: ignore[call-arg]
@@ -176,7 +182,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "None among expressions": (
         lambda: orders().filter(col("customer") != None),  # noqa: E711
-        "customer is compared with None, which equals nothing; write customer.is_null(), or ~customer.is_null()",
+        "customer is compared with None, which equals nothing; write col('customer').is_null(), or ~col('customer').is_null()",
     ),
     "a list of columns": (
         lambda: orders().select(["customer", "amount"]),  # type: ignore[arg-type]
@@ -188,7 +194,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "an expression without a name": (
         lambda: orders().select(col("customer") * 2),  # type: ignore[arg-type]
-        "select takes names of columns, and expressions by the names of new ones, not the expression customer * 2; write select(name=customer * 2)",
+        "select takes names of columns, and expressions by the names of new ones, not the expression customer * 2; write select(name=expression)",
     ),
     "a parameter for SQL": (
         lambda: orders().sql("SELECT customer FROM this WHERE amount > :limit", limit=2),  # type: ignore[arg-type]
@@ -270,6 +276,14 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
 """Told by the call that is wrong."""
 
 FROM_ELSEWHERE_WHEN_RUN: dict[str, Mistake] = {
+    "a fold over values": (
+        lambda: (
+            numbers(("a", "x"), ("a", "y"))
+            .sum_by_key(monoid.UserDefined("listed", [], appended, list[str], commutative=True))
+            .table("memory")
+        ),
+        "PLACE: the monoid listed raised AttributeError: 'str' object has no attribute 'append' (at LINE); add(a, b) is given two totals: say lift=function for what makes a total of a value",
+    ),
     "a time with a zone": (
         lambda: Source.of([Order(1, datetime(2026, 1, 1, tzinfo=UTC), 2.5)], Order).table("memory"),
         'bad record at records[0]: Source.of records gave what does not fit (customer BIGINT, ts TIMESTAMP(6), amount DOUBLE), the type that it has; at LINE; a TIMESTAMP has no time zone: write time.astimezone(UTC).replace(tzinfo=None), or the field\'s type as Annotated[datetime, \'TIMESTAMP_LTZ(6)\']: {"customer": 1, "ts": "2026-01-01 00:00:00+00:00", "amount": 2.5}\nthe setting error_policy=\'skip\' or \'dead-letter\' goes on without such records',

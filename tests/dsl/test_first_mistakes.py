@@ -94,6 +94,7 @@ def test_a_program_that_fails_on_a_record_is_told_the_record_and_the_line(name: 
 
 def _shown(error: BaseException) -> str:
     told = re.sub(r"[^\s(]*/mistakes\w*.py:[0-9]+", "LINE", str(error))
+    told = re.sub(r"^\w+_by_key:", "PLACE:", told)
     told = re.sub(r"<Expr .*?>", "EXPR", told)
     return told.replace(str(Path.cwd()), "FOLDER")
 

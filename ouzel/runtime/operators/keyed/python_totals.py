@@ -102,7 +102,9 @@ class PythonTotals(Accumulators):
             self._add_each(slots, parts, weights)
 
     def _blaming(self) -> AbstractContextManager[None]:
-        return blame_monoid(self.call.name if self.call.row is None else self.call.row.name)
+        called = self.call.name if self.call.row is None else self.call.row.name
+        own = called == getattr(self._monoid, "label", "")  # a program's, whose label has a digest behind the name
+        return blame_monoid(getattr(self._monoid, "name", called) if own else called, self._monoid)
 
     def _add_each(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
         plus, inverse = self._monoid.plus, self._monoid.inverse
@@ -120,7 +122,7 @@ class PythonTotals(Accumulators):
 
 
 @contextmanager
-def blame_monoid(name: str) -> Iterator[None]:
+def blame_monoid(name: str, monoid: object) -> Iterator[None]:
     """Inside, an error of a monoid's functions becomes a TopologyError that names the monoid, the error and the line.
 
     Raises:
@@ -131,7 +133,11 @@ def blame_monoid(name: str) -> Iterator[None]:
     except FAILURES as error:
         where = users_line_in(calls_of(error))
         told = f"the monoid {name} raised {describe_raised(error)}"
-        raise TopologyError(f"{told} (at {where})" if where else told) from error
+        of_totals = getattr(monoid, "lift", True) is None and isinstance(error, AttributeError | TypeError)
+        advice = (
+            "; add(a, b) is given two totals: say lift=function for what makes a total of a value" if of_totals else ""
+        )
+        raise TopologyError((f"{told} (at {where})" if where else told) + advice) from error
 
 
 def _pack(total: Any) -> bytes:
