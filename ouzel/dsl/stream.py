@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+from zoneinfo import ZoneInfo
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
@@ -171,6 +172,11 @@ class Stream(Runnable[T_co]):
         """
         check_span("the delay", delay)
         check_column("event_time", column)
+        if delay < timedelta(0):
+            raise QueryError(
+                f"the delay is {delay.total_seconds():g} s, and no record can come before it happened",
+                instead="write timedelta(0) or more",
+            )
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
             raise of_no_time(column, self.record)
@@ -340,7 +346,7 @@ class Stream(Runnable[T_co]):
         size: timedelta,
         slide: timedelta | None = None,
         *,
-        zone: str = "UTC",
+        zone: str | ZoneInfo = "UTC",
     ) -> Stream[WindowTotal[K, R]]:
         """The values of each key in each window of time, added up once the window has closed.
 

@@ -225,6 +225,8 @@ def _advise(key: str) -> str:
     if key.replace("_", ".").replace("-", ".") == "bad.record":
         return "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
     known = [field.name for field in fields(Settings)] if "_" in key and "." not in key else SETTING_KEYS
+    if key in ("settings", "config", "conf", "options"):
+        return "write each setting by its name: parallelism=2"
     near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
     return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
 

@@ -78,6 +78,9 @@ class Flight(NamedTuple):
     ts: str
 
 
+LINES = (
+    "CREATE TABLE w (line VARCHAR) WITH ('connector' = 'file', 'path' = 'w.txt', 'format' = 'raw'); SELECT line FROM w;"
+)
 AIRLINES, FLIGHTS = "sql_examples/data/airlines.parquet", "sql_examples/data/flights.parquet"
 
 
@@ -231,6 +234,34 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     "a program for a store that writes nothing": (
         lambda: pairs().job(answers=False),
         "this stream writes nothing; end it with write(sink)",
+    ),
+    "a function that says no types": (
+        lambda: ouzel.query(LINES, functions=[added]),  # type: ignore[list-item]
+        "SQL cannot call added, which says no types of its arguments and its result; put @ouzel.function((str,), str) above def added",
+    ),
+    "functions by name": (
+        lambda: ouzel.query(LINES, functions={"plus": 1}),  # type: ignore[arg-type]
+        "functions= takes a list of functions, and not {'plus': 1}; write functions=[function]",
+    ),
+    "one function": (
+        lambda: ouzel.query(LINES, functions=ouzel.function((str,), str)(added)),  # type: ignore[arg-type]
+        "functions= takes a list of functions, and not the function added; write functions=[function]",
+    ),
+    "a monoid for a function": (
+        lambda: ouzel.query(LINES, functions=[monoid.TopK(3)]),  # type: ignore[list-item]
+        "SQL cannot call TopK(size=3), which says no types of its arguments and its result; write monoid.as_function(TopK(size=3))",
+    ),
+    "a decorator without types": (
+        lambda: ouzel.function(added),  # type: ignore[arg-type]
+        "@ouzel.function takes the types of the arguments and of the result, and added has none; write @ouzel.function((str,), str) above def added",
+    ),
+    "settings as a dictionary": (
+        lambda: ouzel.query(LINES, settings={"parallelism": 2}),
+        "there is no setting 'settings'; write each setting by its name: parallelism=2",
+    ),
+    "a delay below nothing": (
+        lambda: orders().event_time("ts", -HOUR),
+        "the delay is -3600 s, and no record can come before it happened; write timedelta(0) or more",
     ),
     "a set of values": (
         lambda: pairs().map(lambda pair: {pair[0]}),

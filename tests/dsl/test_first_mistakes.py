@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pydoc
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -122,3 +123,9 @@ def test_a_table_comes_in_the_order_that_its_sql_says() -> None:
     first = Source.of([("a", 1), ("b", 3), ("c", 2)]).sql("SELECT * FROM this ORDER BY value DESC LIMIT 2")
     assert first.table("memory").rows() == [("b", 3), ("c", 2)]
     assert first.name("first").table("memory").rows() == [("b", 3), ("c", 2)]
+
+
+def test_a_zone_may_be_one_of_zoneinfo() -> None:
+    timed = Source.of([(datetime(2026, 7, 1), 1)]).event_time("key").map(lambda pair: ("a", pair[1]))
+    days = timed.sum_by_window(monoid.Sum(), timedelta(days=1), zone=ZoneInfo("Europe/Berlin"))
+    assert [row.window_start for row in days.memory()] == [datetime(2026, 6, 30, 22)]

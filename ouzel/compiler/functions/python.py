@@ -45,7 +45,7 @@ class PythonFunction(Function):
 
 def function(
     parameters: Sequence[DataType | Hint],
-    result: DataType | Hint,
+    result: DataType | Hint = None,
     *,
     name: str = "",
     by_row: bool = False,
@@ -63,6 +63,13 @@ def function(
         by_row: whether it is called for each row.
         deterministic: whether the same arguments always give the same answer.
     """
+
+    if result is None:
+        called = called_name(parameters) if callable(parameters) else "shout"
+        raise QueryError(
+            f"@ouzel.function takes the types of the arguments and of the result, and {called} has none",
+            instead=f"write @ouzel.function((str,), str) above def {called}",
+        )
 
     def make(python: Python) -> PythonFunction:
         called = (name or called_name(python)).lower()
