@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from functools import wraps
 from itertools import pairwise
 from typing import Any, TypeVar, cast
@@ -16,7 +17,7 @@ from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.expressions import Expr
-from ouzel.dsl.producers import ConnectorTable
+from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -25,23 +26,36 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
 
+BOTH = "call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN"
+
+TASKS = "call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps"
+
 WHOLE = "call table() for all its records, or show(n) for the first"
 
 ELSEWHERE = {
     "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
-    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED,
-    "sum": KEYED, "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
+    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED, "sum": KEYED,
+    "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "with_columns": "call select(name=expression)", "union": "call merge(other), or write a + b",
-    "concat": "call merge(other), or write a + b", "inner_join": "call join(other)", "where": "call filter(condition)",
-    "filter_map": "call option_map(function)", "apply": "call map(function)", "sink": "call write(Sink.file(…))",
-    "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))", "to_pandas": "call tables(form='pandas')",
-    "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
+    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": "call select(name=expression)",
+    "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
+    "where": "call filter(condition)", "filter_map": "call option_map(function)", "apply": "call map(function)",
+    "sink": "call write(Sink.file(…))", "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))",
+    "to_pandas": "call tables(form='pandas')", "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
     "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
     "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
-    "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()", "execute": "call table()",
+    "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
+    "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
+    "for_each": "call write(Sink.print()), or loop over the rows of start()", "peek": "call write(Sink.print()), or show(n)",
+    "inspect": "call write(Sink.print()), or show(n)", "print": "call show(n)", "set_parallelism": TASKS, "repartition": TASKS,
+    "rebalance": TASKS, "shuffle": TASKS, "cache": "leave it out: a plan is computed when it runs",
+    "persist": "leave it out: a plan is computed when it runs", "take": "call show(n)", "first": "call show(1)",
+    "to_parquet": "call write(Sink.file('path', format='parquet'))", "write_parquet": "call write(Sink.file('path', format='parquet'))",
+    "to_csv": "call write(Sink.file('path', format='csv'))", "write_csv": "call write(Sink.file('path', format='csv'))",
+    "to_json": "call write(Sink.file('path', format='json'))", "assign_timestamps_and_watermarks": "call event_time(column, delay)",
+    "with_watermark": "call event_time(column, delay)", "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()",
+    "execute": "call table()",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
 
@@ -76,8 +90,8 @@ def advise_of_type(why: str) -> str:
     return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
 
 
-def advise_of_verb(verb: str, fields: Iterable[str]) -> str:
-    """What is wrong with an attribute that a stream has not, whose records have these fields."""
+def advise_of_verb(verb: str, fields: Iterable[str], verbs: Iterable[str]) -> str:
+    """What is wrong with an attribute that a stream has not, whose records have these fields, and which has these verbs."""
     other = re.sub("(?<=[a-z])(?=[A-Z])", "_", verb).lower()
     if other in ELSEWHERE:
         return f"a stream has no {verb}(); {ELSEWHERE[other]}"
@@ -86,7 +100,8 @@ def advise_of_verb(verb: str, fields: Iterable[str]) -> str:
             f"a stream has no {verb}, but its records have; "
             f"write a function of a record, lambda record: record.{verb}, or col({verb!r})"
         )
-    return f"a stream has no {verb}; see docs/dsl.md for what it has"
+    near = get_close_matches(other, [name for name in verbs if not name.startswith("_")], 1)
+    return f"a stream has no {verb}; {f'did you mean {near[0]}?' if near else 'see docs/dsl.md for what it has'}"
 
 
 def mapping_of(given: Mapping[Any, U] | None) -> Mapping[Any, U]:
@@ -150,6 +165,8 @@ def check_monoid(verb: str, given: object) -> None:
         said = f"the store '{given.name}'"
     known = MONOIDS.get(given) if isinstance(given, str | type) or inspect.isbuiltin(given) else None
     instead = "write a monoid first, sum_by_key(monoid.Sum(), store)"
+    if isinstance(given, tuple | list) and all(isinstance(one, Monoid) for one in given):
+        instead = "map the values to tuples, one part for each, and write monoid.TupleOf((…, …)) of these monoids"
     if known is not None or inspect.isroutine(given):
         said = given if isinstance(given, str) else getattr(given, "__name__", said)
         instead = f"write monoid.{known}" if known else "write monoid.Sum(), or a monoid.UserDefined(...) that calls it"
@@ -312,6 +329,15 @@ def of_no_time(column: str, record: RecordType) -> QueryError:
     return QueryError(
         f"{column} is no datetime of {record}" if column in found else f"{record} has no {column!r}", instead=instead
     )
+
+
+def advise_of_time(verb: str, without: Producer, record: RecordType) -> str:
+    """What to write where a verb needs a time, and a producer leaves its records, which become these, without one."""
+    if isinstance(without, Summed) and undated(without.below) is None:
+        return f"call {verb}(…) in its place: what that adds up has a time"
+    call = "call event_time(column, delay) behind it"
+    timed = any(isinstance(field.type, TimestampType) for field in (*without.record.columns, *record.columns))
+    return call if timed else f"give its records a datetime, and {call}"
 
 
 def told_of_pipe(other: object, is_stream: bool) -> str:

@@ -181,7 +181,7 @@ SIGNS = {
 
 
 def _written(expression: Expr) -> str:
-    """A column as a program writes it, and something for any other expression."""
+    """A column as a program writes it; of any other expression only its place, for it is shown as SQL."""
     return f"col({expression.shown!r})" if expression.shown.isidentifier() else "(…)"
 
 

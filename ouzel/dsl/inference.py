@@ -140,7 +140,8 @@ def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryE
         advice = "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
         near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
-        advice = f"did you mean {near[0]}?" if near else advice
+        fields = getattr(raised.obj, "_fields", ()) or getattr(raised.obj, "__dataclass_fields__", ())
+        advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(fields)}" if fields else advice
     return QueryError(f"{called} raises {describe_raised(raised)} on the first records", instead=advice)
 
 

@@ -150,16 +150,17 @@ def hint_of_service(pairs: producers.Producer, service: Any) -> Hint | None:
     try:
         with in_user_code():
             answer = service.get_many(list(dict.fromkeys(key for key, _ in first if key is not None)))
+            values = answer.values() if callable(getattr(answer, "values", None)) else None
     except NOT_A_FAILURE:
         raise
     except BaseException:
         return None
-    if not isinstance(answer, Mapping):
+    if values is None:
         raise QueryError(
             f"get_many of {type(service).__name__} gave a {type(answer).__name__}, and is to give a mapping of keys to values",
             instead="return {key: …}, without the keys that it does not know",
         )
-    return hint_of_values(answer.values())
+    return hint_of_values(values)
 
 
 def _try_answers(producer: producers.AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
@@ -323,11 +324,9 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
 def unreadable(producer: producers.Producer) -> QueryError | None:
     """The error of the first of its sources that could not be read, in the words of a program; None if there is none."""
     failed = [one for one in producers.entire_graph(producer) if "unread" in one.cache]
-    return (
-        QueryError(f"(at {failed[0].place}): {failed[0].cache['unread']}", instead=_advise_to_read(failed[0]))
-        if failed
-        else None
-    )
+    if not failed:
+        return None
+    return QueryError(f"(at {failed[0].place}): {failed[0].cache['unread']}", instead=_advise_to_read(failed[0]))
 
 
 def _advise_to_read(read: producers.Producer) -> str:

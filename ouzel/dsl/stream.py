@@ -16,6 +16,7 @@ from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     WHOLE,
     advise_of_function,
+    advise_of_time,
     advise_of_verb,
     check_arity,
     check_column,
@@ -379,7 +380,7 @@ class Stream(Runnable[T_co]):
 
         def __getattr__(self, verb: str) -> object:
             fields = () if verb.startswith("_") or verb == "producer" else self.record.schema.names
-            raise AttributeError(advise_of_verb(verb, fields))
+            raise AttributeError(advise_of_verb(verb, fields, dir(type(self))))
 
         def __iter__(self) -> object:
             raise TypeError(f"a stream is a plan, and holds no records to iterate over; {WHOLE}")
@@ -457,9 +458,7 @@ class Stream(Runnable[T_co]):
         if without is not None:
             raise QueryError(
                 f"there are {what} only of streams that have a time, and what comes of {without.place} has none",
-                instead=f"call {verb}(…) in its place: what that adds up has a time"
-                if isinstance(without, Summed) and undated(without.below) is None
-                else "call event_time(column, delay) behind it",
+                instead=advise_of_time(verb, without, self.record),
             )
 
     def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:

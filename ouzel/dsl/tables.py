@@ -305,6 +305,20 @@ def _check_known(connector: str, what: str) -> str:
             raise UnknownConnector(
                 f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
             )
+        form = re.sub("^(read|from|write|to)_", "", connector)
+        if form in FORMATS:
+            advice = f"write {what}.file('path', format='{form}')"
+        elif what == "Source" and form in (
+            "list",
+            "collection",
+            "iterable",
+            "elements",
+            "records",
+            "dicts",
+            "pandas",
+            "polars",
+        ):
+            advice = "write Source.of([…]) of the records"
         raise UnknownConnector(f"there is no connector '{connector}'", instead=advice)
     return connector
 

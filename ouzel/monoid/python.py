@@ -94,7 +94,12 @@ class InPython(Monoid[V, T, R]):
         self.check_order()
         result = self.result_type(value_type)
         if result is None:
-            raise QueryError(f"{self.name} takes no {value_type}", instead="map the values to what it takes")
+            called = self.name if isinstance(self, UserDefined) else f"{type(self).__name__}()"
+            told = (self.__doc__ or "").partition("\n")[0].removesuffix(".")
+            raise QueryError(
+                f"{called} adds up no {value_type}",
+                instead=f"map the values to what it takes: {told[:1].lower()}{told[1:]}",
+            )
         return result
 
 

@@ -236,7 +236,7 @@ def setting_text(key: str, value: object) -> str:
     if isinstance(value, timedelta):
         is_number = key.endswith(("_ms", ".ms"))
         return str(value // timedelta(milliseconds=1)) if is_number else f"{value / timedelta(seconds=1):g} s"
-    return str(getattr(value, "value", value) if isinstance(value, Enum) else value)
+    return str(value.value if isinstance(value, Enum) else value)
 
 
 def setting_key(field: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 import polars as pl
 
 import ouzel
-from ouzel import Source, col, monoid
+from ouzel import Source, Stream, col, monoid
 from ouzel.stores import FolderStore
 from tests.dsl.mistakes import HOUR, Mistake, Order, numbers, orders, pairs
 
@@ -262,6 +262,54 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     "a delay below nothing": (
         lambda: orders().event_time("ts", -HOUR),
         "the delay is -3600 s, and no record can come before it happened; write timedelta(0) or more",
+    ),
+    "a verb of another style": (
+        lambda: pairs().leftJoin(pairs()),
+        "a stream has no leftJoin; did you mean left_join?",
+    ),
+    "a join of both sides": (
+        lambda: pairs().cogroup(pairs()),
+        "a stream has no cogroup(); call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN",
+    ),
+    "tasks of a step": (
+        lambda: pairs().set_parallelism(4),
+        "a stream has no set_parallelism(); call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps",
+    ),
+    "a source of a list": (
+        lambda: Source.from_collection(["a"]),
+        "there is no connector 'from_collection'; write Source.of([…]) of the records",
+    ),
+    "a source by its format": (
+        lambda: Source.read_parquet("a.parquet"),
+        "there is no connector 'read_parquet'; write Source.file('path', format='parquet')",
+    ),
+    "a monoid by another name": (
+        lambda: monoid.Average(),  # type: ignore[attr-defined]
+        "there is no monoid Average; write monoid.Mean()",
+    ),
+    "a misspelt monoid": (
+        lambda: monoid.HyperLoglog(),  # type: ignore[attr-defined]
+        "there is no monoid HyperLoglog; write monoid.HyperLogLog()",
+    ),
+    "two monoids": (
+        lambda: pairs().sum_by_key((monoid.Sum(), monoid.Count())),  # type: ignore[arg-type]
+        "sum_by_key adds up by a monoid, and (Sum(), Count()) is none; map the values to tuples, one part for each, and write monoid.TupleOf((…, …)) of these monoids",
+    ),
+    "a tuple of no tuples": (
+        lambda: pairs().sum_by_key(monoid.TupleOf((monoid.Sum(), monoid.Max()))),  # type: ignore[arg-type]
+        "TupleOf() adds up no BIGINT; map the values to what it takes: of values that are tuples, or ROWs, each field by a monoid of its own: `TupleOf((Sum(), Max()))`",
+    ),
+    "a stream of a list": (
+        lambda: Stream(["a"]),  # type: ignore[arg-type]
+        "a stream is not made of ['a']; write Source.of([…]), or Source.file(…)",
+    ),
+    "a field that a record never had": (
+        lambda: orders().map(lambda order: order.zzz),
+        "map lambda order: order.zzz raises AttributeError: 'Order' object has no attribute 'zzz' on the first records; it has customer, ts, amount",
+    ),
+    "a window of a join": (
+        lambda: pairs().join(pairs()).sum_by_window(monoid.Count(), HOUR),
+        "there are windows only of streams that have a time, and what comes of LINE has none; give its records a datetime, and call event_time(column, delay) behind it",
     ),
     "a set of values": (
         lambda: pairs().map(lambda pair: {pair[0]}),
