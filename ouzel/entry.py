@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ouzel import session
 from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
@@ -21,10 +21,21 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ouzel.compiler.functions.known import Row
-    from ouzel.dsl.running import Runnable
     from ouzel.runtime.operators.result_table import ResultTable
 
-What = Union[session.Job, Topology, str, Path, "Runnable[Any]"]
+
+@runtime_checkable
+class Runs(Protocol):
+    """A program's stream."""
+
+    def job(self) -> session.Job:
+        """Its query."""
+
+    def run(self, engine: str) -> Status:
+        """Run what it writes."""
+
+
+What = session.Job | Topology | str | Path | Runs
 """What can be run: a query, compiled or as text or as the path of its file, a topology, or a program's stream."""
 
 WAIT_SECONDS = 0.5
@@ -146,7 +157,7 @@ def _job(what: What) -> session.Job:
         return what
     if isinstance(what, Topology):
         return session.Job("", Path.cwd(), Program(()), what, pack(what))
-    if _is_stream(what):
+    if isinstance(what, Runs):
         return what.job()
     if not isinstance(what, str | Path):
         raise QueryError(
@@ -154,14 +165,6 @@ def _job(what: What) -> session.Job:
             instead="give the text of a query, the Path of its file, a stream, or what ouzel.query or TopologyBuilder.build gives",
         )
     return query(what)
-
-
-def _is_stream(what: object) -> TypeGuard[Runnable[Any]]:
-    if isinstance(what, str | Path | session.Job | Topology):
-        return False
-    from ouzel.dsl.running import Runnable
-
-    return isinstance(what, Runnable)
 
 
 def _is_path(text: str | Path) -> bool:
@@ -175,7 +178,7 @@ def run(what: What, engine: str = "heron") -> Status:
     Raises:
         OuzelError: it could not be started, it failed, or it lost state and its settings do not accept that.
     """
-    if _is_stream(what):
+    if isinstance(what, Runs):
         return what.run(engine)
     job = _job(what)
     handle = session.start(job, engine)

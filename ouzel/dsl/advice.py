@@ -11,7 +11,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, RecordType
@@ -20,6 +20,26 @@ from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
+
+
+@runtime_checkable
+class Columnar(Protocol):
+    """A frame of Polars or pandas."""
+
+    columns: Any
+    shape: Any
+
+
+@runtime_checkable
+class Indexed(Protocol):
+    """A series of pandas."""
+
+    index: Any
+    shape: Any
+
+    def items(self) -> Any:
+        """Pairs of the index and the values."""
+
 
 U = TypeVar("U")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,14 +68,14 @@ ELSEWHERE = {
     "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
     "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
     "for_each": "call write(Sink.print()), or loop over the rows of start()", "peek": "call write(Sink.print()), or show(n)",
-    "inspect": "call write(Sink.print()), or show(n)", "print": "call show(n)", "set_parallelism": TASKS, "repartition": TASKS,
+    "inspect": "call write(Sink.print()), or show(n)", "set_parallelism": TASKS, "repartition": TASKS,
     "rebalance": TASKS, "shuffle": TASKS, "cache": "leave it out: a plan is computed when it runs",
     "persist": "leave it out: a plan is computed when it runs", "take": "call show(n)", "first": "call show(1)",
     "to_parquet": "call write(Sink.file('path', format='parquet'))", "write_parquet": "call write(Sink.file('path', format='parquet'))",
     "to_csv": "call write(Sink.file('path', format='csv'))", "write_csv": "call write(Sink.file('path', format='csv'))",
     "to_json": "call write(Sink.file('path', format='json'))", "assign_timestamps_and_watermarks": "call event_time(column, delay)",
     "with_watermark": "call event_time(column, delay)", "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()",
-    "execute": "call table()",
+    "execute": "call table()", "submit": "call ouzel.submit(stream, name)",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
 
@@ -209,9 +229,7 @@ def check_records(given: object) -> None:
             "a mapping gives its keys alone",
             "write Source.of(mapping.items()) for pairs, or Source.of(list(mapping))",
         )
-    elif hasattr(given, "columns") and hasattr(
-        given, "shape"
-    ):  # Polars' and pandas' frames: they give columns, and their names
+    elif isinstance(given, Columnar):  # it gives columns, and their names
         rows = "rows" if hasattr(given, "rows") else "itertuples"
         arguments = "" if rows == "rows" else "index=False, name=None"
         told = f"a {kind} gives its columns, and they are no records"
@@ -308,8 +326,13 @@ def of_no_service(verb: str, given: object) -> QueryError:
     shown, instead = f"{given!r:.60}", "give it something with get_many(keys), which gives a mapping"
     if isinstance(given, Mapping):
         shown, instead = f"the mapping {shown}", "write Source.of(list(mapping.items()))"
-    elif hasattr(given, "columns") and hasattr(given, "shape"):
+    elif isinstance(given, Columnar):
         shown, instead = f"a {type(given).__name__}", "write Source.of(frame.rows(), tuple[str, str]) of its pairs"
+    elif isinstance(given, Indexed):
+        shown, instead = (
+            f"a {type(given).__name__}",
+            "write Source.of(list(series.items()), tuple[str, str]) of its pairs",
+        )
     elif isinstance(given, Collection) and not isinstance(given, str):
         instead = "write Source.of([...]) of its pairs"
     return QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
@@ -360,7 +383,7 @@ def advise_of_function(verb: str, given: object) -> str:
 ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
 
 
-def taking(method: F) -> F:
+def check_arguments(method: F) -> F:
     """The method of a stream, which says how it is called where it is given arguments that it does not take."""
     signature, verb = inspect.signature(method), method.__name__
 
@@ -383,8 +406,7 @@ def taking(method: F) -> F:
 
 def warn_of_counting(function: Callable[..., Any], called: str) -> None:
     """Warn of a function that counts in a variable of its module: each task has one of its own, and the program's stays as it is."""
-    code = getattr(function, "__code__", None)
-    made = list(dis.get_instructions(code)) if code else []
+    made = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
     for one, then in pairwise(made):
         if then.opname == "STORE_GLOBAL" and one.opname == "BINARY_OP" and one.argrepr.endswith("="):
             warnings.warn(

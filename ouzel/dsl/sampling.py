@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
@@ -140,6 +140,14 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
     return None
 
 
+@runtime_checkable
+class Valued(Protocol):
+    """What a service gives: a mapping, or what has values as one."""
+
+    def values(self) -> Any:
+        """What it knows of the keys."""
+
+
 def hint_of_service(pairs: producers.Producer, service: Any) -> Hint | None:
     """The type of a service's answers, seen from the first of these pairs; None if it does not answer now.
 
@@ -150,7 +158,7 @@ def hint_of_service(pairs: producers.Producer, service: Any) -> Hint | None:
     try:
         with in_user_code():
             answer = service.get_many(list(dict.fromkeys(key for key, _ in first if key is not None)))
-            values = answer.values() if callable(getattr(answer, "values", None)) else None
+            values = answer.values() if isinstance(answer, Valued) else None
     except NOT_A_FAILURE:
         raise
     except BaseException:
@@ -321,7 +329,7 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
         return None
 
 
-def unreadable(producer: producers.Producer) -> QueryError | None:
+def find_failed_source(producer: producers.Producer) -> QueryError | None:
     """The error of the first of its sources that could not be read, in the words of a program; None if there is none."""
     failed = [one for one in producers.entire_graph(producer) if "unread" in one.cache]
     if not failed:

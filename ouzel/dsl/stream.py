@@ -18,6 +18,7 @@ from ouzel.dsl.advice import (
     advise_of_function,
     advise_of_time,
     advise_of_verb,
+    check_arguments,
     check_arity,
     check_column,
     check_columns,
@@ -30,7 +31,6 @@ from ouzel.dsl.advice import (
     of_no_service,
     of_no_time,
     of_no_windows,
-    taking,
     told_of_pipe,
     warn_of_counting,
 )
@@ -165,7 +165,7 @@ class Stream(Runnable[T_co]):
         check_table("write", sink, "Sink")
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
-    @taking
+    @check_arguments
     def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
         """The same stream, whose records happened when a column says, in its order but for this delay.
 
@@ -259,7 +259,7 @@ class Stream(Runnable[T_co]):
         self: Stream[tuple[K, V]], other: Service[U], *, returns: type[U] | None = None
     ) -> Stream[tuple[K, tuple[V, U | None]]]: ...
 
-    @taking
+    @check_arguments
     def left_join(self: Stream[tuple[K, V]], other: Any, *, returns: Any = None) -> Any:
         """Each pair with what the other has for its key, None if nothing.
 
@@ -276,7 +276,7 @@ class Stream(Runnable[T_co]):
             return self._join("left_join", other, stays=True)
         return self._ask("left_join", other, returns)
 
-    @taking
+    @check_arguments
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
         return self._join("join", other, stays=False)
@@ -287,7 +287,7 @@ class Stream(Runnable[T_co]):
     @overload
     def lookup(self: Stream[K], other: Service[U], *, returns: type[U] | None = None) -> Stream[tuple[K, U | None]]: ...
 
-    @taking
+    @check_arguments
     def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
         """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
@@ -295,7 +295,7 @@ class Stream(Runnable[T_co]):
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
-    @taking
+    @check_arguments
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
@@ -318,7 +318,7 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
-    @taking
+    @check_arguments
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
 
@@ -340,7 +340,7 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, tuple_of(total_hint(monoid, kind, value), value))
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
-    @taking
+    @check_arguments
     def sum_by_window(
         self: Stream[tuple[K, V]],
         monoid: Monoid[V, T, R],
@@ -435,7 +435,7 @@ class Stream(Runnable[T_co]):
             said,
             lambda: sampling.given(self.producer, step),
             called,
-            lambda: sampling.unreadable(self.producer),
+            lambda: sampling.find_failed_source(self.producer),
         )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
 

@@ -64,6 +64,11 @@ class InPython(Monoid[V, T, R]):
         return AggregateSignature(self.label, value_type, self._result(value_type))
 
     @property
+    def advice(self) -> str:
+        """What is told where a function of the user's does not take what it is given."""
+        return ""
+
+    @property
     def functions(self) -> Mapping[str, Callable[..., Any] | None]:
         """What is called of it that a user may have written, by name."""
         return {"prepare": self.prepare, "plus": self.plus, "present": self.present}
@@ -175,6 +180,10 @@ class UserDefined(InPython[Any, Any, Any]):
                 f"the function `add` of {self.name} is {self.add!r:.60}, which cannot be called",
                 instead="write UserDefined(name, empty, add, result): the total of no values comes first",
             )
+
+    @property
+    def advice(self) -> str:
+        return "" if self.lift else "add(a, b) is given two totals: say lift=function for what makes a total of a value"
 
     @property
     def zero(self) -> Any:

@@ -393,14 +393,7 @@ class TopologyBuilder:
         }
         for component in components:
             if not isinstance(component.user, Spout | Bolt):
-                raise PlanError(
-                    f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one"
-                    + (
-                        "; a stream runs by its own start(), table() and run()"
-                        if hasattr(component.user, "producer")
-                        else ""
-                    )
-                )
+                raise PlanError(f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one")
             if names.count(component.name) > 1:
                 raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
             if component.parallelism < 1:

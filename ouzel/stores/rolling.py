@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -25,8 +25,6 @@ from ouzel.stores.store import extend
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from ouzel.dsl.running import Runnable
 
 MAX_BATCHES = 10_000
 """Batches that are computed at once; more are most likely a mistake."""
@@ -185,8 +183,15 @@ def on_spark(spark: SparkSession, say: Callable[[str], None] = lambda text: None
     return compute
 
 
+class WritingProgram(Protocol):
+    """A program's stream that writes."""
+
+    def job(self, *, answers: bool) -> Job:
+        """Its query."""
+
+
 def advance(
-    job: Job | Runnable[Any],
+    job: Job | WritingProgram,
     store: str | FolderStore,
     *,
     batcher: Batcher | str | None = None,

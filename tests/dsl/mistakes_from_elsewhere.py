@@ -221,7 +221,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a stream for a spout": (
         lambda: _built(pairs()),
-        "'lines' is no Spout or Bolt but Stream[tuple[str, int]]; pass an object of one; a stream runs by its own start(), table() and run()",
+        "'lines' is no Spout or Bolt but Stream[tuple[str, int]]; pass an object of one",
     ),
     "a store that is asked itself": (
         lambda: FolderStore("totals").get_many(["a"]),  # type: ignore[attr-defined]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 from ouzel.compiler.functions import lookup
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
@@ -44,6 +46,17 @@ class Functions:
         return found if isinstance(found, AggregateFunction) else None
 
 
+@runtime_checkable
+class _Adding(Protocol):
+    """A monoid."""
+
+    def prepare(self, value: Any) -> Any:
+        """The total of one value."""
+
+    def plus(self, a: Any, b: Any) -> Any:
+        """The total of two."""
+
+
 def _check_row(given: object) -> None:
     """See that something is a function that SQL may call.
 
@@ -52,9 +65,9 @@ def _check_row(given: object) -> None:
     """
     if isinstance(given, Row):
         return
-    called = getattr(given, "__name__", f"{given!r:.60}")
+    called = given.__name__ if inspect.isroutine(given) or isinstance(given, type) else f"{given!r:.60}"
     instead = f"put @ouzel.function((str,), str) above def {called}" if callable(given) else "make it by ouzel.function"
-    if hasattr(given, "prepare") and hasattr(given, "plus"):
+    if isinstance(given, _Adding):
         instead = f"write monoid.as_function({given!r:.60})"
     raise QueryError(f"SQL cannot call {called}, which says no types of its arguments and its result", instead=instead)
 

@@ -109,12 +109,12 @@ def _signature(called: str, parameters: object, result: object) -> Signature:
         shown = f"({parameters!r},)" if isinstance(parameters, str) else f"({spell(parameters)},)"
         raise QueryError(
             f"the function {called} has the parameters {parameters!r:.60}, and they are to be a tuple of types",
-            instead=f"write @ouzel.function({shown if isinstance(parameters, str | type) else '(str,)'}, {_shown(result)})",
+            instead=f"write @ouzel.function({shown if isinstance(parameters, str | type) else '(str,)'}, {_write_type(result)})",
         )
     return Signature(tuple(map(_type, parameters)), _type(result))
 
 
-def _shown(result: object) -> str:
+def _write_type(result: object) -> str:
     return repr(result) if isinstance(result, str) else spell(result)
 
 
