@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ouzel import session
 from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.errors import PlanError, QueryError, SubmissionError, TopologyError
 from ouzel.planner.packing import pack
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Settings, setting_text
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
@@ -24,8 +23,20 @@ if TYPE_CHECKING:
     from ouzel.compiler.functions.known import Row
     from ouzel.runtime.operators.result_table import ResultTable
 
-What = session.Job | Topology | str | Path
-"""What can be run: a query, compiled or as text or as the path of its file, or a topology."""
+
+@runtime_checkable
+class Runs(Protocol):
+    """A program's stream."""
+
+    def job(self) -> session.Job:
+        """Its query."""
+
+    def run(self, engine: str) -> Status:
+        """Run what it writes."""
+
+
+What = session.Job | Topology | str | Path | Runs
+"""What can be run: a query, compiled or as text or as the path of its file, a topology, or a program's stream."""
 
 WAIT_SECONDS = 0.5
 
@@ -45,7 +56,7 @@ def query(
         QueryError: the query is wrong or not supported.
         PlanError: it cannot be packed.
     """
-    pairs = [(key, str(value.value if isinstance(value, Enum) else value)) for key, value in settings.items()]
+    pairs = [(key, setting_text(key, value)) for key, value in settings.items()]
     if _is_path(text):
         return session.load(Path(text), pairs, functions)
     return session.load_text(str(text), Path(directory).resolve(), "query", pairs, functions)
@@ -146,6 +157,13 @@ def _job(what: What) -> session.Job:
         return what
     if isinstance(what, Topology):
         return session.Job("", Path.cwd(), Program(()), what, pack(what))
+    if isinstance(what, Runs):
+        return what.job()
+    if not isinstance(what, str | Path):
+        raise QueryError(
+            f"{what!r:.60} is nothing that runs",
+            instead="give the text of a query, the Path of its file, a stream, or what ouzel.query or TopologyBuilder.build gives",
+        )
     return query(what)
 
 
@@ -160,6 +178,8 @@ def run(what: What, engine: str = "heron") -> Status:
     Raises:
         OuzelError: it could not be started, it failed, or it lost state and its settings do not accept that.
     """
+    if isinstance(what, Runs):
+        return what.run(engine)
     job = _job(what)
     handle = session.start(job, engine)
     for _ in _frames(handle, job.settings):

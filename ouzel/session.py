@@ -56,6 +56,11 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         from ouzel.runtime.cluster.local import start_heron
 
         return start_heron(with_epochs_of_run(topology), job.packing, job.directory)
+    if not isinstance(engine, str):
+        raise OuzelError(
+            f"the engine is a text, and {engine!r:.60} is none; write heron, memory or spark; settings go by their names, parallelism=4, "
+            "to the methods of a stream and to ouzel.query"
+        )
     raise OuzelError(f"there is no engine '{engine}'; write heron, memory or spark")
 
 

@@ -12,7 +12,18 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import reduce
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NewType,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from ouzel.compiler.types import (
     BIGINT,
@@ -50,6 +61,9 @@ PLAIN: dict[Hint, DataType] = {
 
 MIXED = "no column holds both"
 """So begins why values of several types have no type together."""
+
+NO_COLUMN = "no column holds values of the type"
+"""So begins why values of a type are no column."""
 
 LOCAL_TIME = Annotated[datetime, "TIMESTAMP_LTZ(6)"]
 """A time that knows its zone."""
@@ -116,7 +130,7 @@ def record_of(hint: Hint) -> RecordType:
     if isinstance(hint, type) and (is_dataclass(hint) or _is_named(hint)):
         named = class_fields(hint)
         _check_fields(hint, named)
-        made = tuple(Field(name, type_of(each)) for name, each in named.items())
+        made = tuple(Field(name, _field_type(hint, name, each)) for name, each in named.items())
         return RecordType(Form.CLASS, made, tuple(named.values()), hint)
     if origin_of(hint) is tuple and Ellipsis not in get_args(hint):
         parts = get_args(hint)
@@ -179,11 +193,40 @@ def type_of(hint: Hint) -> DataType:
         record = record_of(hint)
         return RowType(tuple((field.name, field.type) for field in record.columns))
     if isinstance(hint, type) and (is_dataclass(hint) or _is_named(hint)):
-        return RowType(tuple((name, type_of(each)) for name, each in class_fields(hint).items()))
-    raise QueryError(
-        f"no column holds values of the type {spell(hint)}",
-        instead="use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass",
-    )
+        return RowType(tuple((name, _field_type(hint, name, each)) for name, each in class_fields(hint).items()))
+    raise QueryError(f"{NO_COLUMN} {spell(hint)}", instead=_advise_of_type(hint))
+
+
+def _advise_of_type(hint: Hint) -> str:
+    """What to write in place of a type that no column has."""
+    if hint in PARTS:
+        return f"say what is in it: {PARTS[hint]}"
+    plain = origin_of(hint) or hint
+    if plain in (set, frozenset):
+        return "make it a list, which is list[str]"
+    if plain in (Union, types.UnionType):
+        return f"take one of them, or a field for each: {' | '.join(map(spell, get_args(hint)))} is no one type"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return "make it the type of its values, str or int, and take its .value"
+    if is_typeddict(hint):
+        return f"write class {spell(hint)}(NamedTuple) with the same fields, or a dataclass; records are read as record.field"
+    return "use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass"
+
+
+PARTS: Mapping[Hint, str] = {list: "list[str]", dict: "dict[str, int]", tuple: "tuple[str, int]"}
+"""Types of containers without those of their parts, and how they are written whole."""
+
+
+def _field_type(made: Any, name: str, hint: Hint) -> DataType:
+    """SQL's type for a field of a class.
+
+    Raises:
+        QueryError: there is none; says which field it is.
+    """
+    try:
+        return type_of(hint)
+    except QueryError as error:
+        raise QueryError(f"the field '{name}' of {spell(made)}: {error.problem}", instead=error.instead) from None
 
 
 def _read_annotation(hint: Hint, written: object) -> DataType:
@@ -219,7 +262,17 @@ def class_fields(made: Any) -> dict[str, Hint]:
     """The fields of a dataclass or a named tuple, with their types."""
     hints = get_type_hints(made, include_extras=True)
     names = [each.name for each in fields(made) if each.init] if is_dataclass(made) else list(made._fields)
-    return {name: hints.get(name, object) for name in names}
+    return {name: _underlying(hints.get(name, object)) for name in names}
+
+
+def _underlying(hint: Hint) -> Hint:
+    """The type that a NewType or a Literal of one type has at run time; any other as it is."""
+    if isinstance(hint, NewType):
+        return _underlying(hint.__supertype__)
+    if origin_of(hint) is Literal:
+        kinds = {type(one) for one in get_args(hint)}
+        return kinds.pop() if len(kinds) == 1 else hint
+    return hint
 
 
 def _check_fields(hint: Any, named: Collection[object]) -> None:
@@ -297,7 +350,7 @@ def _hint_of(value: object) -> Hint | None:
     for hint in (bool, int, float, str, bytes, datetime, date, timedelta, Decimal):
         if isinstance(value, hint):
             return hint
-    raise TypeError(f"no column holds values of the type {type(value).__name__}{_remedy(value)}")
+    raise TypeError(f"{NO_COLUMN} {type(value).__name__}{_remedy(value)}")
 
 
 def _remedy(value: object) -> str:

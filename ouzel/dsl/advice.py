@@ -2,39 +2,80 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
+from difflib import get_close_matches
+from functools import wraps
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
-from ouzel.compiler.records import MIXED
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.compiler.records import MIXED, RecordType
+from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.expressions import Expr
-from ouzel.dsl.producers import ConnectorTable
+from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
+
+@runtime_checkable
+class Columnar(Protocol):
+    """A frame of Polars or pandas."""
+
+    columns: Any
+    shape: Any
+
+
+@runtime_checkable
+class Indexed(Protocol):
+    """A series of pandas."""
+
+    index: Any
+    shape: Any
+
+    def items(self) -> Any:
+        """Pairs of the index and the values."""
+
+
 U = TypeVar("U")
+F = TypeVar("F", bound=Callable[..., Any])
 
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
+
+BOTH = "call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN"
+
+TASKS = "call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps"
 
 WHOLE = "call table() for all its records, or show(n) for the first"
 
 ELSEWHERE = {
     "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
-    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED,
-    "sum": KEYED, "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
+    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED, "sum": KEYED,
+    "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "with_columns": "call select(name=expression)", "union": "call merge(other), or write a + b",
-    "concat": "call merge(other), or write a + b", "inner_join": "call join(other)", "where": "call filter(condition)",
-    "filter_map": "call option_map(function)", "apply": "call map(function)", "sink": "call write(Sink.file(…))",
-    "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))", "to_pandas": "call tables(form='pandas')",
-    "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
+    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": "call select(name=expression)",
+    "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
+    "where": "call filter(condition)", "filter_map": "call option_map(function)", "apply": "call map(function)",
+    "sink": "call write(Sink.file(…))", "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))",
+    "to_pandas": "call tables(form='pandas')", "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
     "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
     "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
-    "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()", "execute": "call table()",
+    "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
+    "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
+    "for_each": "call write(Sink.print()), or loop over the rows of start()", "peek": "call write(Sink.print()), or show(n)",
+    "inspect": "call write(Sink.print()), or show(n)", "set_parallelism": TASKS, "repartition": TASKS,
+    "rebalance": TASKS, "shuffle": TASKS, "cache": "leave it out: a plan is computed when it runs",
+    "persist": "leave it out: a plan is computed when it runs", "take": "call show(n)", "first": "call show(1)",
+    "to_parquet": "call write(Sink.file('path', format='parquet'))", "write_parquet": "call write(Sink.file('path', format='parquet'))",
+    "to_csv": "call write(Sink.file('path', format='csv'))", "write_csv": "call write(Sink.file('path', format='csv'))",
+    "to_json": "call write(Sink.file('path', format='json'))", "assign_timestamps_and_watermarks": "call event_time(column, delay)",
+    "with_watermark": "call event_time(column, delay)", "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()",
+    "execute": "call table()", "submit": "call ouzel.submit(stream, name)",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
 
@@ -69,8 +110,8 @@ def advise_of_type(why: str) -> str:
     return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
 
 
-def advise_of_verb(verb: str, fields: Iterable[str]) -> str:
-    """What is wrong with an attribute that a stream has not, whose records have these fields."""
+def advise_of_verb(verb: str, fields: Iterable[str], verbs: Iterable[str]) -> str:
+    """What is wrong with an attribute that a stream has not, whose records have these fields, and which has these verbs."""
     other = re.sub("(?<=[a-z])(?=[A-Z])", "_", verb).lower()
     if other in ELSEWHERE:
         return f"a stream has no {verb}(); {ELSEWHERE[other]}"
@@ -79,7 +120,8 @@ def advise_of_verb(verb: str, fields: Iterable[str]) -> str:
             f"a stream has no {verb}, but its records have; "
             f"write a function of a record, lambda record: record.{verb}, or col({verb!r})"
         )
-    return f"a stream has no {verb}; see docs/dsl.md for what it has"
+    near = get_close_matches(other, [name for name in verbs if not name.startswith("_")], 1)
+    return f"a stream has no {verb}; {f'did you mean {near[0]}?' if near else 'see docs/dsl.md for what it has'}"
 
 
 def mapping_of(given: Mapping[Any, U] | None) -> Mapping[Any, U]:
@@ -108,6 +150,27 @@ def check_column(verb: str, given: object) -> None:
         raise QueryError(f"{verb} takes the name of a column, not {shown}", instead=f"write {verb}('ts', delay)")
 
 
+def check_columns(names: Iterable[object]) -> None:
+    """See that what `select` is given without names are names of columns.
+
+    Raises:
+        QueryError: one is not; says what to write.
+    """
+    for given in names:
+        if isinstance(given, str):
+            continue
+        instead = "write select('a', 'b')"
+        if isinstance(given, list | tuple):
+            instead = f"write select({', '.join(map(repr, given))})"
+        if isinstance(given, Expr):
+            name = given.shown if given.shown.isidentifier() else "name"
+            instead = f"write select({name!r})" if name == given.shown else "write select(name=expression)"
+        shown = f"the expression {given}" if isinstance(given, Expr) else f"{given!r:.60}"
+        raise QueryError(
+            f"select takes names of columns, and expressions by the names of new ones, not {shown}", instead=instead
+        )
+
+
 def check_monoid(verb: str, given: object) -> None:
     """See that something is a monoid.
 
@@ -122,6 +185,8 @@ def check_monoid(verb: str, given: object) -> None:
         said = f"the store '{given.name}'"
     known = MONOIDS.get(given) if isinstance(given, str | type) or inspect.isbuiltin(given) else None
     instead = "write a monoid first, sum_by_key(monoid.Sum(), store)"
+    if isinstance(given, tuple | list) and all(isinstance(one, Monoid) for one in given):
+        instead = "map the values to tuples, one part for each, and write monoid.TupleOf((…, …)) of these monoids"
     if known is not None or inspect.isroutine(given):
         said = given if isinstance(given, str) else getattr(given, "__name__", said)
         instead = f"write monoid.{known}" if known else "write monoid.Sum(), or a monoid.UserDefined(...) that calls it"
@@ -164,9 +229,7 @@ def check_records(given: object) -> None:
             "a mapping gives its keys alone",
             "write Source.of(mapping.items()) for pairs, or Source.of(list(mapping))",
         )
-    elif hasattr(given, "columns") and hasattr(
-        given, "shape"
-    ):  # Polars' and pandas' frames: they give columns, and their names
+    elif isinstance(given, Columnar):  # it gives columns, and their names
         rows = "rows" if hasattr(given, "rows") else "itertuples"
         arguments = "" if rows == "rows" else "index=False, name=None"
         told = f"a {kind} gives its columns, and they are no records"
@@ -185,7 +248,24 @@ def check_table(verb: str, given: object, kind: str) -> None:
         QueryError: it cannot; says what to write.
     """
     if not isinstance(given, ConnectorTable):
-        raise QueryError(f"{verb} writes to a table, and {given!r} is none", instead=f"write {kind}.file('path', …)")
+        instead = "write Sink.file('path', …)"
+        if kind == "Store":
+            instead = "write Store.redis('counts', …) or Store.postgres('counts', …), or leave it out: table() gives the totals"
+        raise QueryError(f"{verb} writes to a table, and {given!r:.60} is none", instead=instead)
+
+
+def check_streams(tables: Mapping[str, object], kind: type) -> None:
+    """See that what `sql` is given by name are streams.
+
+    Raises:
+        QueryError: one is not.
+    """
+    for name, given in tables.items():
+        if not isinstance(given, kind):
+            raise QueryError(
+                f"sql() takes streams by name, as tables, and {name}={given!r:.60} is none",
+                instead='write a value into the text: f"… WHERE amount > {limit}"',
+            )
 
 
 def check_expressions(items: Mapping[str, object]) -> None:
@@ -213,4 +293,125 @@ def check_span(what: str, given: object) -> None:
         QueryError: it is not.
     """
     if not isinstance(given, timedelta):
-        raise QueryError(f"{what} is a timedelta, and {given!r} is none", instead="write timedelta(minutes=5)")
+        raise QueryError(f"{what} is a timedelta, and {given!r} is none", instead=f"write {_meant_span(given)}")
+
+
+def _meant_span(given: object) -> str:
+    """The timedelta that somebody means who writes a number of seconds, or `1 day`; any other if it does not show."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return f"timedelta(seconds={given})"
+    parts = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day|week)s?\s*", str(given), re.I)
+    return f"timedelta({parts[2].lower()}s={parts[1]})" if parts else "timedelta(minutes=5)"
+
+
+def _spelled(span: timedelta) -> str:
+    """A span of time as one would write it, in the largest unit that it is whole in."""
+    units = (name for name in ("weeks", "days", "hours", "minutes", "seconds") if not span % timedelta(**{name: 1}))
+    unit = next(units, "milliseconds")
+    return f"timedelta({unit}={span // timedelta(**{unit: 1})})"
+
+
+def of_no_windows(size: timedelta, slide: timedelta) -> QueryError:
+    """The error for windows that cannot begin so far apart."""
+    instead = "both are to be longer than nothing"
+    if timedelta(0) < size:
+        instead = "take a slide that divides the size"
+        if size < slide and not slide % size:
+            instead = f"the size comes first: write {_spelled(slide)}, {_spelled(size)}"
+    return QueryError(f"windows of {size} cannot begin every {slide}", instead=instead)
+
+
+def of_no_service(verb: str, given: object) -> QueryError:
+    """The error for what is neither a stream of pairs nor a service."""
+    shown, instead = f"{given!r:.60}", "give it something with get_many(keys), which gives a mapping"
+    if isinstance(given, Mapping):
+        shown, instead = f"the mapping {shown}", "write Source.of(list(mapping.items()))"
+    elif isinstance(given, Columnar):
+        shown, instead = f"a {type(given).__name__}", "write Source.of(frame.rows(), tuple[str, str]) of its pairs"
+    elif isinstance(given, Indexed):
+        shown, instead = (
+            f"a {type(given).__name__}",
+            "write Source.of(list(series.items()), tuple[str, str]) of its pairs",
+        )
+    elif isinstance(given, Collection) and not isinstance(given, str):
+        instead = "write Source.of([...]) of its pairs"
+    return QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
+
+
+def of_no_time(column: str, record: RecordType) -> QueryError:
+    """The error for event time from a column that is none, or no time."""
+    found = {field.name: field.type for field in record.columns}
+    times = [repr(name) for name, kind in found.items() if isinstance(kind, TimestampType)]
+    instead = "give the records a datetime, and name it"
+    if column in found and isinstance(found[column], IntegerType | FloatType | DecimalType):
+        instead = (
+            "map to records with a datetime, datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None), and name that"
+        )
+    if times:
+        instead = f"name one that is a datetime: {' or '.join(times)}"
+    return QueryError(
+        f"{column} is no datetime of {record}" if column in found else f"{record} has no {column!r}", instead=instead
+    )
+
+
+def advise_of_time(verb: str, without: Producer, record: RecordType) -> str:
+    """What to write where a verb needs a time, and a producer leaves its records, which become these, without one."""
+    if isinstance(without, Summed) and undated(without.below) is None:
+        return f"call {verb}(…) in its place: what that adds up has a time"
+    call = "call event_time(column, delay) behind it"
+    timed = any(isinstance(field.type, TimestampType) for field in (*without.record.columns, *record.columns))
+    return call if timed else f"give its records a datetime, and {call}"
+
+
+def told_of_pipe(other: object, is_stream: bool) -> str:
+    """What is told of `stream | other`, as Beam writes a step."""
+    if is_stream:
+        return "streams are not added by |; write a + b, or a.merge(b)"
+    if callable(other):
+        return "a step is no |, but a method of the stream; write stream.map(function), or stream.flat_map(function)"
+    return "a step is no |, but a method of the stream; write stream.map(function): docs/dsl.md lists them"
+
+
+def advise_of_function(verb: str, given: object) -> str:
+    """What to write where a verb is given no function."""
+    if type(given).__module__.startswith("polars"):
+        wanted = "filter" if verb == "filter" else "select"
+        return f"write {wanted} with col(…) of ouzel, from ouzel import col, or {verb}(lambda record: …)"
+    return "write lambda record: …"
+
+
+ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
+
+
+def check_arguments(method: F) -> F:
+    """The method of a stream, which says how it is called where it is given arguments that it does not take."""
+    signature, verb = inspect.signature(method), method.__name__
+
+    @wraps(method)
+    def told(*args: Any, **named: Any) -> Any:
+        try:
+            signature.bind(*args, **named)
+        except TypeError as error:
+            shown = ", ".join(name for name in signature.parameters if name != "self")
+            instead = f"write {verb}({shown})"
+            if "join" in verb or verb == "lookup":
+                key = named.get("on", named.get("left_on"))
+                key = key if isinstance(key, str) and key.isidentifier() else "key"
+                instead = f"pairs are joined by their keys: {ON.format(key=key, verb=verb)}"
+            raise QueryError(f"{verb} takes {shown}: {error}", instead=instead) from None
+        return method(*args, **named)
+
+    return cast(F, told)
+
+
+def warn_of_counting(function: Callable[..., Any], called: str) -> None:
+    """Warn of a function that counts in a variable of its module: each task has one of its own, and the program's stays as it is."""
+    made = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
+    for one, then in pairwise(made):
+        if then.opname == "STORE_GLOBAL" and one.opname == "BINARY_OP" and one.argrepr.endswith("="):
+            warnings.warn(
+                f"{called} counts in the global {then.argval!r}, of which each task has one of its own, and the program's stays as it is; "
+                f"write ouzel.counter({then.argval!r}).add(), and read run.status().counters",
+                QueryWarning,
+                stacklevel=4,  # past the step and the verb
+            )

@@ -67,9 +67,11 @@ class Expr:
         return _call("negate", self)
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        self._refuse_none(other)
         return _call("eq", self, other)
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        self._refuse_none(other)
         return _call("ne", self, other)
 
     def __lt__(self, other: object) -> Expr:
@@ -90,13 +92,22 @@ class Expr:
     def __or__(self, other: object) -> Expr:
         return _call("or", self, other)
 
+    if not TYPE_CHECKING:
+
+        def __rand__(self, other: object) -> object:
+            raise _without_parentheses("&", self, other)
+
+        def __ror__(self, other: object) -> object:
+            raise _without_parentheses("|", self, other)
+
     def __invert__(self) -> Expr:
         return _call("not", self)
 
     def __bool__(self) -> bool:
         raise TypeError(
             f"whether {self.shown} is true is known of each record only; "
-            "write (a > 1) & (b > 2) for and, | for or, ~ for not, with parentheses around each part"
+            "write (a > 1) & (b > 2) for and, | for or, ~ for not, with parentheses around each part, "
+            "and fn.iff(condition, a, b) for a if condition else b"
         )
 
     __hash__ = object.__hash__
@@ -112,6 +123,14 @@ class Expr:
                 else "see docs/functions.md, and write fn.name(...)"
             )
             raise AttributeError(f"an expression has no {name}; {ELSEWHERE.get(name) or told}")
+
+    def _refuse_none(self, other: object) -> None:
+        """See that it is not compared with None, which equals nothing in SQL, so that no record would ever be taken."""
+        if other is None:
+            shown = _written(self)
+            raise TypeError(
+                f"{self.shown} is compared with None, which equals nothing; write {shown}.is_null(), or ~{shown}.is_null()"
+            )
 
     def is_null(self) -> Expr:
         """Whether there is no value."""
@@ -159,6 +178,19 @@ SIGNS = {
     "gt": ">", "ge": ">=", "and": "&", "or": "|",
 }  # fmt: skip
 """How a program writes calls of two operands."""
+
+
+def _written(expression: Expr) -> str:
+    """A column as a program writes it; of any other expression only its place, for it is shown as SQL."""
+    return f"col({expression.shown!r})" if expression.shown.isidentifier() else "(…)"
+
+
+def _without_parentheses(sign: str, right: Expr, left: object) -> TypeError:
+    """The error for `col("a") > 1 & col("b")`, which Python reads as `col("a") > (1 & col("b"))`."""
+    return TypeError(
+        f"{sign} binds tighter than a comparison, so this is {left!r} {sign} {right}; "
+        f"put parentheses around each comparison: (a > {left!r}) {sign} ({_written(right)} == b)"
+    )
 
 
 def _call(function: str, *arguments: object) -> Expr:

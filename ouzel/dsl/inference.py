@@ -10,14 +10,22 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
-from ouzel.compiler.records import MIXED, Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
+from ouzel.compiler.records import (
+    MIXED,
+    NO_COLUMN,
+    Form,
+    Hint,
+    hint_of_values,
+    is_whole,
+    origin_of,
+    record_of,
+    type_of,
+    why_no_hint,
+)
 from ouzel.compiler.user_code import describe_raised
 from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
-
-UNREADABLE = "its source cannot be read: "
-"""Behind it stands what is wrong with the source, which a type would not mend."""
 
 SAMPLE_ROWS = 100
 """So many records a function is tried on."""
@@ -38,7 +46,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
-    why_unread: Callable[[], str],
+    find_failed_source: Callable[[], QueryError | None],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -48,7 +56,7 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
-        why_unread: why there are no first records, if there are none.
+        find_failed_source: gives the error of a source that cannot be read, which a type would not mend; None if none has failed.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -68,13 +76,13 @@ def result_hint(
         return seen
     if wrong := _of_wrong_values(called, kind, values, raised):
         raise wrong
-    why = why_unread() if found is None else _why_unknown(values, raised)
-    raise QueryError(
-        f"it is not known which type {called} gives: it has no annotation, and {why}",
-        instead=""
-        if why.startswith(UNREADABLE)
-        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
-    )
+    if found is None and (wrong := find_failed_source()):
+        raise QueryError(f"{called} reads a source that cannot be read {wrong.problem}", instead=wrong.instead)
+    why = _why_unknown(values, raised) if found is not None else "its source cannot be read before it runs"
+    instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
+    if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
+        instead = ""
+    raise QueryError(f"it is not known which type {called} gives: it has no annotation, and {why}", instead=instead)
 
 
 def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
@@ -136,12 +144,26 @@ def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryE
     advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
     if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
         advice = "write record.field: the fields of a dataclass are its attributes"
+        verb = called.split()[0]
+        half = "value" if verb.endswith("_values") else "key" if verb.endswith("_keys") else ""
+        if half:
+            advice = f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
     if isinstance(raised, TypeError) and "tuple indices" in str(raised):
         advice = "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
         near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
-        advice = f"did you mean {near[0]}?" if near else advice
+        fields = _list_fields(raised.obj)
+        advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(fields)}" if fields else advice
     return QueryError(f"{called} raises {describe_raised(raised)} on the first records", instead=advice)
+
+
+def _list_fields(value: object) -> Sequence[str]:
+    """The fields of a record of a class; none of anything else."""
+    try:
+        record = record_of(type(value))
+    except (OuzelError, NameError, TypeError):
+        return ()
+    return record.schema.names if record.form is Form.CLASS else ()
 
 
 def _read_hint(function: Callable[..., Any], kind: StepKind) -> Hint | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -33,6 +33,7 @@ from ouzel.compiler.plan import (
     SideJoin,
     Sink,
     SinkMode,
+    SortKey,
     StepKind,
     StepPart,
     Union,
@@ -75,9 +76,10 @@ from ouzel.dsl.shapes import in_classes
 from ouzel.dsl.windows import EVENT_TIME, TIME, time_node, window_nodes
 from ouzel.errors import NotSupported, PlanError, QueryError
 from ouzel.job import Job, connector_traits
+from ouzel.monoid import TopK
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Settings, setting_text
 
 NUMBERS = Schema((Field("id", BIGINT, False),))
 """The column of the table of as many rows as the program holds records, from 0; called as in Spark and in SQL's VALUES."""
@@ -102,6 +104,7 @@ class Builder:
         self._nodes: dict[int, Node] = {}
         self._names: dict[int, str] = {}
         self._tables: dict[str, object] = {}
+        self._orders: dict[int, Sequence[SortKey]] = {}
         for producer in entire_graph(end):
             if isinstance(producer, NamedAs):
                 self._names[id(_skip_names(producer))] = producer.name
@@ -117,7 +120,8 @@ class Builder:
         """The sink that hands its records to whoever starts the run."""
         node = _only(self.node(producer), producer.record.schema.names)
         mode = SinkMode.RETRACT if node.retracts else SinkMode.APPEND
-        return Sink(node, RESULT, RESULT, (), mode, columns=node.schema, traits=RETURNED)
+        shown = tuple(self._orders.get(id(_skip_names(producer)), ()))
+        return Sink(node, RESULT, RESULT, (), mode, columns=node.schema, traits=RETURNED, sorted_by=shown)
 
     def _name(self, producer: Producer, node: Node) -> Node:
         name = self._names.get(id(producer))
@@ -170,7 +174,9 @@ class Builder:
                 return self._below(below)
             case Queried(text=text, tables=tables):
                 given = {name: _relation(self._below(one), one.record, name) for name, one in tables.items()}
-                return _query(text, given)
+                result = _query(text, given)
+                self._orders[id(producer)] = result.sorted_by
+                return result.input
         raise PlanError(f"{type(producer).__name__} has no plan")
 
     def _read(self, producer: TableRead) -> Node:
@@ -216,7 +222,9 @@ class Builder:
         if below.retracts and not monoid.aggregate(kind).state.takes_back:
             raise NotSupported(
                 f"the sum at {producer.place}: {type(monoid).__name__} cannot take back what it has added, and the values change",
-                instead="add up values that are only added, or take a monoid with an inverse",
+                instead="write sql('SELECT * FROM this ORDER BY value DESC LIMIT 5') for the largest of all"
+                if isinstance(monoid, TopK)
+                else "add up values that are only added, or take a monoid with an inverse",
             )
         value: Expression = Column(kind, VALUE)
         if signature.parameter is not None and signature.parameter != kind:
@@ -429,8 +437,8 @@ def _relation(node: Node, record: RecordType, name: str) -> Relation:
     )
 
 
-def _query(text: str, given: Mapping[str, Relation]) -> Node:
-    """What a query makes of these relations.
+def _query(text: str, given: Mapping[str, Relation]) -> Sink:
+    """What a query makes of these relations, and in which order it is shown.
 
     Raises:
         QueryError: it is wrong, or does more than SELECT.
@@ -447,7 +455,7 @@ def _query(text: str, given: Mapping[str, Relation]) -> Node:
         raise QueryError(
             "sql() takes one SELECT, and the tables and views that it reads", instead="leave the rest to the program"
         )
-    return result.input
+    return result
 
 
 def schema_of_query(text: str, tables: Mapping[str, Producer]) -> Schema:
@@ -457,7 +465,7 @@ def schema_of_query(text: str, tables: Mapping[str, Producer]) -> Schema:
         QueryError: it is wrong.
     """
     relations = {name: _relation(Builder(one).node(one), one.record, name) for name, one in tables.items()}
-    return _query(text, relations).schema
+    return _query(text, relations).input.schema
 
 
 def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, given: Mapping[str, object]) -> Job:
@@ -469,6 +477,8 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
     builder = Builder(end)
     builder.node(end)
     sinks = (*builder.sinks, *([builder.result(end)] if answers else []))
+    if not sinks:
+        raise QueryError("this stream writes nothing", instead="end it with write(sink)")
     program = Program(sinks)
     for sink in sinks:
         for node in walk(sink):
@@ -476,7 +486,7 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
                 check_sendable(step.function, step.called, step.place)
             if isinstance(node, Served):
                 check_sendable(node.service.get_many, node.called, node.place)
-    settings = Settings().with_values([(key, str(getattr(value, "value", value))) for key, value in given.items()])
+    settings = Settings().with_values([(key, setting_text(key, value)) for key, value in given.items()])
     called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
     name = settings.query_name or ("notebook" if called.isdigit() else called) or "program"  # a cell has a number
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)

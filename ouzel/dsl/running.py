@@ -27,6 +27,10 @@ class Runnable(Generic[T_co]):
     """A producer's records, as what runs: nothing does before one of these methods is called."""
 
     def __init__(self, producer: Producer) -> None:
+        if not isinstance(producer, Producer):
+            raise QueryError(
+                f"a stream is not made of {producer!r:.60}", instead="write Source.of([…]), or Source.file(…)"
+            )
         self.producer = producer
 
     @property

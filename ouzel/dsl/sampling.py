@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import get_close_matches
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
@@ -18,12 +20,15 @@ from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
 from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.dsl import producers
-from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, UNREADABLE
+from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
+
+OF_COLUMNS = re.compile(r"has no (?:column|field) '(.*?)'; (?:it has|its header names) (.*)")
+"""What is told of a file that lacks a column, with its name and those that there are."""
 
 
 @dataclass(frozen=True)
@@ -135,18 +140,35 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
     return None
 
 
+@runtime_checkable
+class Valued(Protocol):
+    """What a service gives: a mapping, or what has values as one."""
+
+    def values(self) -> Any:
+        """What it knows of the keys."""
+
+
 def hint_of_service(pairs: producers.Producer, service: Any) -> Hint | None:
-    """The type of a service's answers, seen from the first of these pairs; None if it does not answer now."""
+    """The type of a service's answers, seen from the first of these pairs; None if it does not answer now.
+
+    Raises:
+        QueryError: its answer is no mapping.
+    """
     first = samples(pairs) or []
     try:
         with in_user_code():
-            return hint_of_values(
-                service.get_many(list(dict.fromkeys(key for key, _ in first if key is not None))).values()
-            )
+            answer = service.get_many(list(dict.fromkeys(key for key, _ in first if key is not None)))
+            values = answer.values() if isinstance(answer, Valued) else None
     except NOT_A_FAILURE:
         raise
     except BaseException:
         return None
+    if values is None:
+        raise QueryError(
+            f"get_many of {type(service).__name__} gave a {type(answer).__name__}, and is to give a mapping of keys to values",
+            instead="return {key: …}, without the keys that it does not know",
+        )
+    return hint_of_values(values)
 
 
 def _try_answers(producer: producers.AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
@@ -303,11 +325,26 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
     try:
         return list(islice(read_records(producer, SAMPLE_ROWS), SAMPLE_ROWS))
     except OuzelError as error:
-        producer.cache["unread"] = str(error)
+        producer.cache["unread"] = str(error).removesuffix("; declare it as the file has it, and CAST it in the query")
         return None
 
 
-def why_unread(producer: producers.Producer) -> str:
-    """Why its sources cannot be read now."""
-    errors = [one.cache["unread"] for one in producers.entire_graph(producer) if "unread" in one.cache]
-    return f"{UNREADABLE}{errors[0]}" if errors else "its source cannot be read before it runs"
+def find_failed_source(producer: producers.Producer) -> QueryError | None:
+    """The error of the first of its sources that could not be read, in the words of a program; None if there is none."""
+    failed = [one for one in producers.entire_graph(producer) if "unread" in one.cache]
+    if not failed:
+        return None
+    return QueryError(f"(at {failed[0].place}): {failed[0].cache['unread']}", instead=_advise_to_read(failed[0]))
+
+
+def _advise_to_read(read: producers.Producer) -> str:
+    """What to write where the columns of a source are not those of its records."""
+    told = str(read.cache["unread"])
+    if OF_COLUMNS.search(told) and read.record.hint in (str, bytes):
+        return "give it the type of its records, a dataclass or a named tuple whose fields are called as these columns"
+    if " declares it " in told:
+        return "give the field the type that the file has, and map it to another"
+    if lacking := OF_COLUMNS.search(told):
+        near = get_close_matches(lacking[1], lacking[2].split(", "), 1)
+        return f"did you mean {near[0]}?" if near else "call the record's fields as the columns of the file"
+    return ""

@@ -7,9 +7,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_args
 
 from ouzel.compiler.records import Convert, Form, Hint, hint_of_type, origin_of, record_of, type_of
+from ouzel.compiler.records import spell as spell_hint
 from ouzel.compiler.types import ArrayType, DataType, MapType
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, QueryError
 from ouzel.monoid import Monoid, UserDefined
+from ouzel.monoid.base import OfRegistry
 
 
 class HashedList(list[Any]):
@@ -84,7 +86,15 @@ def total_hint(monoid: Monoid[Any, Any, Any], kind: DataType, hint: Hint) -> Hin
                 return dict[spelled if hashable else hint_of_type(key), spell(value)]  # type: ignore[misc]
         return hint_of_type(result)
 
-    return spell(monoid.signature(kind).result)
+    try:
+        return spell(monoid.signature(kind).result)
+    except QueryError as error:
+        own = f"{monoid.sql.upper()} takes " if isinstance(monoid, OfRegistry) else ""
+        if own and error.problem.startswith(own):  # in the program's words: the monoid's name, and Python's type
+            error.problem = f"{type(monoid).__name__}() adds up {error.problem.removeprefix(own)}".replace(
+                f"not {kind}", f"not {spell_hint(hint)}"
+            )
+        raise
 
 
 def _parts(hint: Hint) -> Iterator[Hint]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+from zoneinfo import ZoneInfo
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
@@ -13,14 +15,24 @@ from ouzel.compiler.user_code import check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     WHOLE,
+    advise_of_function,
+    advise_of_time,
     advise_of_verb,
+    check_arguments,
     check_arity,
     check_column,
+    check_columns,
     check_expressions,
     check_monoid,
     check_span,
+    check_streams,
     check_table,
     mapping_of,
+    of_no_service,
+    of_no_time,
+    of_no_windows,
+    told_of_pipe,
+    warn_of_counting,
 )
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
@@ -95,6 +107,7 @@ class Stream(Runnable[T_co]):
         from ouzel.compiler.records import row_record
         from ouzel.compiler.types import Field, Schema
 
+        check_columns(names)
         check_expressions(items)
         given = ({name: col(name) for name in names} | items).items()
         bound = [(name, self._bind(expression)) for name, expression in given]
@@ -152,6 +165,7 @@ class Stream(Runnable[T_co]):
         check_table("write", sink, "Sink")
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
+    @check_arguments
     def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
         """The same stream, whose records happened when a column says, in its order but for this delay.
 
@@ -159,15 +173,14 @@ class Stream(Runnable[T_co]):
         """
         check_span("the delay", delay)
         check_column("event_time", column)
+        if delay < timedelta(0):
+            raise QueryError(
+                f"the delay is {delay.total_seconds():g} s, and no record can come before it happened",
+                instead="write timedelta(0) or more",
+            )
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
-            times = [name for name, kind in found.items() if isinstance(kind, TimestampType)]
-            raise QueryError(
-                f"{column} is no datetime of {self.record}" if column in found else f"{self.record} has no {column!r}",
-                instead=f"name one that is a datetime: {' or '.join(map(repr, times))}"
-                if times
-                else "give the records a datetime, and name it",
-            )
+            raise of_no_time(column, self.record)
         return Stream(Timed(self.producer, column, delay, record=self.record, place=users_line()))
 
     def sql(self, text: str, **tables: Stream[Any]) -> Stream[Any]:
@@ -175,10 +188,16 @@ class Stream(Runnable[T_co]):
         from ouzel.compiler.records import row_record
         from ouzel.dsl.plan import schema_of_query
 
+        check_streams(tables, Stream)
         given = {"this": self.producer, **{name: stream.producer for name, stream in tables.items()}}
         try:
             record = row_record(schema_of_query(text, given))
         except QueryError as error:
+            if re.match(r"\s*INSERT\b", text, re.IGNORECASE):
+                raise QueryError(
+                    "sql() takes one SELECT, and this is an INSERT",
+                    instead="leave INSERT INTO out, and call write(sink)",
+                ) from None
             if error.problem.startswith("there is no table ") and not tables:
                 error.instead = (
                     "this stream is called `this`: write FROM this; give others by name, sql(text, other=stream)"
@@ -240,6 +259,7 @@ class Stream(Runnable[T_co]):
         self: Stream[tuple[K, V]], other: Service[U], *, returns: type[U] | None = None
     ) -> Stream[tuple[K, tuple[V, U | None]]]: ...
 
+    @check_arguments
     def left_join(self: Stream[tuple[K, V]], other: Any, *, returns: Any = None) -> Any:
         """Each pair with what the other has for its key, None if nothing.
 
@@ -256,6 +276,7 @@ class Stream(Runnable[T_co]):
             return self._join("left_join", other, stays=True)
         return self._ask("left_join", other, returns)
 
+    @check_arguments
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
         return self._join("join", other, stays=False)
@@ -266,6 +287,7 @@ class Stream(Runnable[T_co]):
     @overload
     def lookup(self: Stream[K], other: Service[U], *, returns: type[U] | None = None) -> Stream[tuple[K, U | None]]: ...
 
+    @check_arguments
     def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
         """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
@@ -273,6 +295,7 @@ class Stream(Runnable[T_co]):
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
+    @check_arguments
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
@@ -295,6 +318,7 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
+    @check_arguments
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
 
@@ -305,7 +329,7 @@ class Stream(Runnable[T_co]):
         """
         self._pairs("running_sum")
         check_monoid("running_sum", monoid)
-        self._check_timed("running sums")
+        self._check_timed("running_sum", "running sums")
         key, value = self.record.hints
         kind = self.record.columns[1].type
         if not is_plainly_ordered(kind):
@@ -316,13 +340,14 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, tuple_of(total_hint(monoid, kind, value), value))
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
+    @check_arguments
     def sum_by_window(
         self: Stream[tuple[K, V]],
         monoid: Monoid[V, T, R],
         size: timedelta,
         slide: timedelta | None = None,
         *,
-        zone: str = "UTC",
+        zone: str | ZoneInfo = "UTC",
     ) -> Stream[WindowTotal[K, R]]:
         """The values of each key in each window of time, added up once the window has closed.
 
@@ -341,12 +366,9 @@ class Stream(Runnable[T_co]):
         slide = size if slide is None else slide
         check_span("the size of a window", size)
         check_span("the slide of windows", slide)
-        self._check_timed("windows")
+        self._check_timed("sum_by_window", "windows")
         if not timedelta(0) < slide <= size or size % slide:
-            wanted = (
-                "take a slide that divides the size" if size > timedelta(0) else "both are to be longer than nothing"
-            )
-            raise QueryError(f"windows of {size} cannot begin every {slide}", instead=wanted)
+            raise of_no_windows(size, slide)
         by_clock = check_zone(zone, size, slide)
         key, value = self.record.hints
         kind = self.record.columns[1].type
@@ -358,10 +380,13 @@ class Stream(Runnable[T_co]):
 
         def __getattr__(self, verb: str) -> object:
             fields = () if verb.startswith("_") or verb == "producer" else self.record.schema.names
-            raise AttributeError(advise_of_verb(verb, fields))
+            raise AttributeError(advise_of_verb(verb, fields, dir(type(self))))
 
         def __iter__(self) -> object:
             raise TypeError(f"a stream is a plan, and holds no records to iterate over; {WHOLE}")
+
+        def __or__(self, other: object) -> object:
+            raise TypeError(told_of_pipe(other, isinstance(other, Stream)))
 
         def __len__(self) -> int:
             raise TypeError("a stream is a plan, and has no length; call table() and take len() of that")
@@ -381,7 +406,9 @@ class Stream(Runnable[T_co]):
 
         place, called = users_line(), f"{verb} {function_name(function)}"
         if not callable(function):
-            raise QueryError(f"{verb} takes a function, not {function!r}", instead="write lambda record: …")
+            raise QueryError(
+                f"{verb} takes a function, not {function!r:.60}", instead=advise_of_function(verb, function)
+            )
         if part is not StepPart.RECORD:
             self._pairs(verb)
         by_columns = isinstance(function, ColumnFunction)
@@ -397,6 +424,7 @@ class Stream(Runnable[T_co]):
             by_columns,
         )
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
+        warn_of_counting(step.function, called)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:
             return Stream(StepTaken(self.producer, step, record=self.record, place=place))
@@ -407,7 +435,7 @@ class Stream(Runnable[T_co]):
             said,
             lambda: sampling.given(self.producer, step),
             called,
-            lambda: sampling.why_unread(self.producer),
+            lambda: sampling.find_failed_source(self.producer),
         )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
 
@@ -425,12 +453,12 @@ class Stream(Runnable[T_co]):
                 instead="map them to (key, value) first",
             )
 
-    def _check_timed(self, what: str) -> None:
+    def _check_timed(self, verb: str, what: str) -> None:
         without = undated(self.producer)
         if without is not None:
             raise QueryError(
                 f"there are {what} only of streams that have a time, and what comes of {without.place} has none",
-                instead="call event_time(column, delay) behind it",
+                instead=advise_of_time(verb, without, self.record),
             )
 
     def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
@@ -448,12 +476,7 @@ class Stream(Runnable[T_co]):
     def _ask(self, verb: str, service: Any, returns: Hint | None) -> Stream[Any]:
         self._pairs(verb)
         if not callable(getattr(service, "get_many", None)):
-            shown, instead = f"{service!r:.60}", "give it something with get_many(keys), which gives a mapping"
-            if isinstance(service, Mapping):
-                shown, instead = f"the mapping {shown}", "write Source.of(list(mapping.items()))"
-            elif isinstance(service, Collection) and not isinstance(service, str):
-                instead = "write Source.of([...]) of its pairs"
-            raise QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
+            raise of_no_service(verb, service)
         called, (key, value) = type(service).__name__, self.record.hints
         check_plain(service.get_many, f"get_many of {called}", may_yield=False)
         found = returns if returns is not None else sampling.hint_of_service(self.producer, service)

@@ -43,16 +43,30 @@ class Reading:
 
     @overload
     def __call__(
-        self, subject: str, /, *, columns: Sequence[str] = (), name: str = "", **options: object
+        self, subject: str | PurePath = "", /, *, columns: Sequence[str] = (), name: str = "", **options: object
     ) -> Stream[str]: ...
 
     @overload
     def __call__(
-        self, subject: str, record: type[T], /, *, columns: Sequence[str] = (), name: str = "", **options: object
+        self,
+        subject: str | PurePath,
+        record: type[T],
+        /,
+        *,
+        columns: Sequence[str] = (),
+        name: str = "",
+        **options: object,
     ) -> Stream[T]: ...
 
     def __call__(
-        self, subject: str, record: Any = str, /, *, columns: Sequence[str] = (), name: str = "", **options: object
+        self,
+        subject: str | PurePath = "",
+        record: Any = str,
+        /,
+        *unasked: object,
+        columns: Sequence[str] = (),
+        name: str = "",
+        **options: object,
     ) -> Stream[Any]:
         """Records of this connector.
 
@@ -68,6 +82,13 @@ class Reading:
         """
         from ouzel.dsl.stream import Stream
 
+        subject = _named(self._connector, subject)
+        if unasked or isinstance(record, str):
+            given = ", ".join(spell(one) if isinstance(one, type) else f"{one!r:.60}" for one in (record, *unasked))
+            raise QueryError(
+                f"Source.{self._connector} takes what it reads, then the type of a record, and options by their names, not {given}",
+                instead=f"write Source.{self._connector}({subject!r}, Order, format='csv')",
+            )
         if connector_traits()[self._connector].defines:
             return _defined(self._connector, name or subject, None if record is str else record, columns, options)
         made = record_of(record)
@@ -75,6 +96,21 @@ class Reading:
         if table.traits.reads is None:
             raise QueryError(f"the connector {self._connector} is only written", instead="read from another one")
         return Stream(TableRead(record=made, place=users_line(), table=table))
+
+
+def _named(connector: str, subject: object) -> str:
+    """What a table reads or writes, as text.
+
+    Raises:
+        QueryError: it is neither a text nor a path.
+    """
+    if isinstance(subject, str | PurePath):
+        return str(subject)
+    shown = spell(subject) if isinstance(subject, type) else f"{subject!r:.60}"
+    raise QueryError(
+        f"what the connector {connector} reads or writes is a text, and {shown} is none",
+        instead="write its path or name first",
+    )
 
 
 def _defined(
@@ -124,7 +160,7 @@ class Writing:
         self._connector = connector
 
     def __call__(
-        self, subject: str, /, *, columns: Sequence[str] = (), name: str = "", **options: object
+        self, subject: str | PurePath = "", /, *, columns: Sequence[str] = (), name: str = "", **options: object
     ) -> ConnectorTable:
         """Where records go.
 
@@ -137,7 +173,7 @@ class Writing:
         Raises:
             QueryError: there is no such option, one is missing or wrong, or it cannot be written.
         """
-        table = make_table(self._connector, subject, name, options, columns, None)
+        table = make_table(self._connector, _named(self._connector, subject), name, options, columns, None)
         if table.traits.writes is None:
             raise QueryError(f"the connector {self._connector} is only read", instead="write to another one")
         return table
@@ -150,7 +186,14 @@ class KeepingTotals:
         self._connector = connector
 
     def __call__(
-        self, subject: str, /, *, merge: bool = False, columns: Sequence[str] = (), name: str = "", **options: object
+        self,
+        subject: str | PurePath = "",
+        /,
+        *,
+        merge: bool = False,
+        columns: Sequence[str] = (),
+        name: str = "",
+        **options: object,
     ) -> ConnectorTable:
         """Where totals by key are kept.
 
@@ -262,6 +305,20 @@ def _check_known(connector: str, what: str) -> str:
             raise UnknownConnector(
                 f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
             )
+        form = re.sub("^(read|from|write|to)_", "", connector)
+        if form in FORMATS:
+            advice = f"write {what}.file('path', format='{form}')"
+        elif what == "Source" and form in (
+            "list",
+            "collection",
+            "iterable",
+            "elements",
+            "records",
+            "dicts",
+            "pandas",
+            "polars",
+        ):
+            advice = "write Source.of([…]) of the records"
         raise UnknownConnector(f"there is no connector '{connector}'", instead=advice)
     return connector
 
@@ -283,8 +340,10 @@ def make_table(
     spelled = {_option(connector, key, given): _text(value) for key, value in given.items()}
     if row.subject and subject:
         spelled.setdefault(row.subject, subject)
-    if record is not None and _is_raw(record) and any(option.name == "format" for option in row.options):
-        spelled.setdefault("format", "raw")
+    if record is not None and _is_raw(record):
+        formats = next((option for option in row.options if option.name == "format"), None)
+        if formats and not any(alias.name in spelled for alias in formats.aliases):
+            spelled.setdefault("format", "raw")
     options = _checked(connector, spelled)
     if traits.upserts(options):
         raise QueryError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
+from zoneinfo import ZoneInfo
 
 from ouzel.compiler.expressions import Column, Expression, Literal
 from ouzel.compiler.functions.local_days import LocalDays
@@ -80,12 +81,13 @@ def window_nodes(node: Node, call: AggregateCall, size: timedelta, slide: timede
     return Project(total, (*items, (VALUE, Column(call.type, VALUE)), (TIME, time)))
 
 
-def check_zone(zone: str, size: timedelta, slide: timedelta) -> str:
+def check_zone(zone: str | ZoneInfo, size: timedelta, slide: timedelta) -> str:
     """The time zone by whose clock windows are cut; empty for UTC, whose days are all alike.
 
     Raises:
         QueryError: it is none, or windows are not of whole days.
     """
+    zone = zone.key if isinstance(zone, ZoneInfo) else zone
     if not isinstance(zone, str) or not is_zone(zone):
         raise QueryError(f"there is no time zone {zone!r}", instead=name_zone(zone))
     if zone == "UTC":

@@ -30,6 +30,9 @@ SQL calls one that Python computes by the name that `as_function` gives it:
     ouzel.query("... SELECT LONGEST(word) AS w FROM words", functions=[monoid.as_function(longest)])
 """
 
+from difflib import get_close_matches as _near
+from typing import TYPE_CHECKING
+
 from ouzel.monoid.base import Monoid
 from ouzel.monoid.composed import MapOf, TupleOf
 from ouzel.monoid.distinct import HyperLogLog
@@ -45,3 +48,22 @@ __all__ = [
     "MaxBy", "Mean", "Min", "MinBy", "Moments", "Monoid", "Or", "Product", "Quantile", "Quantiles", "Reservoir", "SetOf", "Sum",
     "Theta", "TopK", "TupleOf", "UserDefined", "as_function",
 ]  # fmt: skip
+
+_ELSEWHERE = {
+    "Average": "Mean()", "Avg": "Mean()", "CountDistinct": "HyperLogLog(), or SetOf() and its length", "Distinct": "SetOf()",
+    "Set": "SetOf()", "List": "ListOf()", "Collect": "ListOf()", "ArgMax": "MaxBy()", "ArgMin": "MinBy()", "Median": "Quantile(0.5)",
+    "Percentile": "Quantile(0.95)", "Any": "Or()", "All": "And()", "StdDev": "Moments()", "Variance": "Moments()", "Histogram": "Bag()",
+    "Top": "TopK(10)",
+}  # fmt: skip
+"""What other libraries call monoids, and what to write here."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        classes = {one.lower(): f"{one}()" for one in __all__ if one[0].isupper()}
+        known = next((classes[one] for one in _near(name.lower(), classes, 1)), "")
+        known = _ELSEWHERE.get(name[:1].upper() + name[1:], known)
+        told = f"write monoid.{known}" if known else f"there are {', '.join(__all__)}"
+        raise AttributeError(f"there is no monoid {name}; {told}")

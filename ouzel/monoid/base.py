@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import inspect
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import reduce
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.functions.aggregates import (
@@ -22,7 +23,30 @@ T = TypeVar("T")
 R = TypeVar("R", covariant=True)
 
 
-class Monoid(ABC, Generic[V, T, R]):
+class _Made(ABCMeta):
+    """The type of monoids' classes: one that is made with arguments that it does not take says what it adds up."""
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *args: Any, **named: Any) -> Any:
+            try:
+                inspect.signature(cls.__init__).bind(None, *args, **named)
+            except TypeError as error:
+                shown = f"{cls.__name__}({', '.join(list(inspect.signature(cls.__init__).parameters)[1:])})"
+                told = (cls.__doc__ or "").partition("\n")[0]
+                raise QueryError(
+                    f"{cls.__name__} is made of other arguments: {error}",
+                    instead=f"write {shown}: {told[:1].lower()}{told[1:].removesuffix('.')}",
+                ) from None
+            return super().__call__(*args, **named)
+
+        @property
+        def __signature__(cls) -> inspect.Signature:
+            own = inspect.signature(cls.__init__)
+            return own.replace(parameters=list(own.parameters.values())[1:])
+
+
+class Monoid(ABC, Generic[V, T, R], metaclass=_Made):
     """How values of one kind add up.
 
     An object is a description and keeps nothing, so it can be compared, pickled and shared. It says the same thing twice: in plain

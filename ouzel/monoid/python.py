@@ -39,6 +39,8 @@ class InPython(Monoid[V, T, R]):
 
     commutative = True
     name: ClassVar[str]
+    orderless: ClassVar[str] = "make a time or a number part of the values, as First and Last do"
+    """What to write where an order of the values matters."""
 
     @abstractmethod
     def result_type(self, value_type: DataType) -> DataType | None:
@@ -60,6 +62,11 @@ class InPython(Monoid[V, T, R]):
 
     def signature(self, value_type: DataType) -> AggregateSignature:
         return AggregateSignature(self.label, value_type, self._result(value_type))
+
+    @property
+    def advice(self) -> str:
+        """What is told where a function of the user's does not take what it is given."""
+        return ""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any] | None]:
@@ -85,14 +92,19 @@ class InPython(Monoid[V, T, R]):
         if not self.commutative:
             raise NotSupported(
                 f"{self.name} depends on the order of its values, and rows come in none",
-                instead="make a time or a number part of the values, as First and Last do",
+                instead=self.orderless,
             )
 
     def _result(self, value_type: DataType) -> DataType:
         self.check_order()
         result = self.result_type(value_type)
         if result is None:
-            raise QueryError(f"{self.name} takes no {value_type}", instead="map the values to what it takes")
+            called = self.name if isinstance(self, UserDefined) else f"{type(self).__name__}()"
+            told = (self.__doc__ or "").partition("\n")[0].removesuffix(".")
+            raise QueryError(
+                f"{called} adds up no {value_type}",
+                instead=f"map the values to what it takes: {told[:1].lower()}{told[1:]}",
+            )
         return result
 
 
@@ -148,6 +160,11 @@ class UserDefined(InPython[Any, Any, Any]):
         finish: a total -> what a reader sees; the total itself if None.
     """
 
+    orderless = (
+        "say commutative=True if add(a, b) and add(b, a) give the same; "
+        "else make a time or a number part of the values, as First and Last do"
+    )
+
     name: str  # type: ignore[misc]  # each has its own
     empty: Any
     add: Callable[[Any, Any], Any]
@@ -156,6 +173,17 @@ class UserDefined(InPython[Any, Any, Any]):
     lift: Callable[[Any], Any] | None = None
     take_back: Callable[[Any], Any] | None = None
     finish: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.add):
+            raise QueryError(
+                f"the function `add` of {self.name} is {self.add!r:.60}, which cannot be called",
+                instead="write UserDefined(name, empty, add, result): the total of no values comes first",
+            )
+
+    @property
+    def advice(self) -> str:
+        return "" if self.lift else "add(a, b) is given two totals: say lift=function for what makes a total of a value"
 
     @property
     def zero(self) -> Any:

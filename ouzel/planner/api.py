@@ -236,6 +236,9 @@ class RowBolt(BasicBolt):
         import polars as pl
 
         rows = [out for row in frame.iter_rows() for out in self._call_handle(row)]
+        plain = next((row for row in rows if not isinstance(row, tuple | list)), None)
+        if plain is not None:
+            raise TypeError(f"handle gave {plain!r:.60}, which is no row; return rows as tuples: [(value,)]")
         if rows and len(rows[0]) != len(self.fields):
             raise TypeError(f"handle gave a row of {len(rows[0])} values, and there are {len(self.fields)} fields")
         return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []

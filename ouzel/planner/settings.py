@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from datetime import timedelta
 from enum import Enum
 from typing import Any, get_type_hints
 
@@ -223,8 +224,19 @@ class Settings:
 def _advise(key: str) -> str:
     if key.replace("_", ".").replace("-", ".") == "bad.record":
         return "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
-    near = difflib.get_close_matches(key, SETTING_KEYS, 1)
+    known = [field.name for field in fields(Settings)] if "_" in key and "." not in key else SETTING_KEYS
+    if key in ("settings", "config", "conf", "options"):
+        return "write each setting by its name: parallelism=2"
+    near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
     return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
+
+
+def setting_text(key: str, value: object) -> str:
+    """The value of a setting that a program gives, as SET has it: a span of time in the key's milliseconds, or in seconds."""
+    if isinstance(value, timedelta):
+        is_number = key.endswith(("_ms", ".ms"))
+        return str(value // timedelta(milliseconds=1)) if is_number else f"{value / timedelta(seconds=1):g} s"
+    return str(value.value if isinstance(value, Enum) else value)
 
 
 def setting_key(field: str) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from weakref import finalize
 
 import polars as pl
@@ -120,6 +120,15 @@ class FolderStore:
                 instead="give the path of a folder; what a stream sums may be kept in a server",
             )
         self.path = Path(path)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name in ("get", "get_many"):
+                raise AttributeError(
+                    f"a batch store has no {name}; call version().{name}(…), of its newest totals, or ask a ClientStore"
+                )
+            raise AttributeError(f"a batch store has no {name}; see docs/stores.md for what it has")
 
     @property
     def page(self) -> StorePage:

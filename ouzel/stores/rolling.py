@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.spark.batch.period import Period
 from ouzel.spark.batch.run import batch_run
-from ouzel.stores.batcher import EPOCH, Batcher, BatchRange, in_utc
+from ouzel.stores.batcher import EPOCH, Batcher, BatchRange, in_utc, parse_batcher
 from ouzel.stores.client import ClientStore, Disagreement
 from ouzel.stores.columns import StoreColumns, stored_columns
 from ouzel.stores.folder import FolderStore, check_same
@@ -183,20 +183,27 @@ def on_spark(spark: SparkSession, say: Callable[[str], None] = lambda text: None
     return compute
 
 
+class WritingProgram(Protocol):
+    """A program's stream that writes."""
+
+    def job(self, *, answers: bool) -> Job:
+        """Its query."""
+
+
 def advance(
-    job: Job,
+    job: Job | WritingProgram,
     store: str | FolderStore,
     *,
-    batcher: Batcher | None = None,
-    start: datetime | None = None,
-    end: datetime | None = None,
+    batcher: Batcher | str | None = None,
+    start: date | None = None,
+    end: date | None = None,
 ) -> Advance:
     """Compute in Spark what a store lacks, or batches that are in it again; twice is as good as once.
 
     Args:
-        job: a query of sums by windows of time, `ouzel.query(...)` or `stream.job()`.
+        job: a query of sums by windows of time, `ouzel.query(...)` or `stream.job(answers=False)`; or that stream.
         store: the store, or its folder.
-        batcher: how time is cut; of a store that there is already it may be left out.
+        batcher: how time is cut, also as text, '1 day'; of a store that there is already it may be left out.
         start: where to begin; by default where the store ends.
         end: what is over by then is computed; by default now.
 
@@ -206,10 +213,17 @@ def advance(
     from ouzel.spark.session import start_spark
 
     folder = store if isinstance(store, FolderStore) else FolderStore(store)
-    planned = plan_advance(job, folder, batcher, start, end)
+    job = job if isinstance(job, Job) else job.job(answers=False)
+    cut = parse_batcher(batcher) if isinstance(batcher, str) else batcher
+    planned = plan_advance(job, folder, cut, _midnight(start), _midnight(end))
     if planned.batches:
         planned.run(on_spark(start_spark(job.topology.name)))
     return planned
+
+
+def _midnight(day: date | None) -> datetime | None:
+    """The time, or the beginning of a day."""
+    return day if day is None or isinstance(day, datetime) else datetime(day.year, day.month, day.day)
 
 
 def _microseconds(time: datetime) -> int:

@@ -36,7 +36,7 @@ def pairs() -> Stream[Any]:
     return Source.of([("a", 1), ("b", 2), ("a", 3)])
 
 
-def _numbers(*given: Any) -> Stream[Any]:
+def numbers(*given: Any) -> Stream[Any]:
     return Source.of(list(given))
 
 
@@ -50,7 +50,7 @@ Mistake = tuple[Callable[[], object], str]
 
 WHEN_WRITTEN: dict[str, Mistake] = {
     "a function of two": (
-        lambda: _numbers(1, 2).map(lambda a, b: a + b),
+        lambda: numbers(1, 2).map(lambda a, b: a + b),
         "map lambda a, b: a + b is given one record and nothing else, and as its arguments are (a, b), that fails: missing a required argument: 'b'; take a pair as one argument: lambda pair: … pair[0] … pair[1]",
     ),
     "no pairs": (
@@ -98,23 +98,23 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "the connector 'kafka' needs bootstrap_servers; add bootstrap_servers='...': brokers to ask first, host:port separated by commas",
     ),
     "no records": (
-        lambda: _numbers(),
+        lambda: numbers(),
         "the records do not show what type they are; write Source.of(records, tuple[str, int]) with the type of a record",
     ),
     "a class that is no record": (
-        lambda: _numbers(Plain()),
+        lambda: numbers(Plain()),
         "no column holds values of the type Plain; make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it",
     ),
     "print for a function": (
-        lambda: _numbers("x").map(lambda text: None),
+        lambda: numbers("x").map(lambda text: None),
         "map lambda text: None gives None for the first records; return what is to become of a record, or write map(…, returns=str) if others give more",
     ),
     "a list of two types": (
-        lambda: _numbers(1).map(lambda n: [n, str(n)]),
+        lambda: numbers(1).map(lambda n: [n, str(n)]),
         "map lambda n: [n, str(n)] gives [1, '1'], and no column holds both int and str; return a tuple, whose parts have types of their own",
     ),
     "a dictionary of two types": (
-        lambda: _numbers(1).map(lambda n: {"n": n, "text": str(n)}),
+        lambda: numbers(1).map(lambda n: {"n": n, "text": str(n)}),
         "map lambda n: {\"n\": n, \"text\": str(n)} gives {'n': 1, 'text': '1'}, and no column holds both int and str; make a dataclass or a named tuple of it: Order(**fields)",
     ),
     "a misspelt field": (
@@ -134,11 +134,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "left_join takes a stream of pairs or a service, not the mapping {'a': 'Ada'}; write Source.of(list(mapping.items()))",
     ),
     "numbers joined": (
-        lambda: pairs().join(_numbers(1)),
+        lambda: pairs().join(numbers(1)),
         "join needs pairs of a key and a value, and these records are int; map them to (key, value) first",
     ),
     "keys of two types": (
-        lambda: pairs().join(_numbers((1, "x"))),
+        lambda: pairs().join(numbers((1, "x"))),
         "join joins pairs of one type of key, not tuple[str, int] and tuple[int, str]; map_keys() one of them",
     ),
     "no such time": (
@@ -155,11 +155,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a text for a delay": (
         lambda: orders().event_time("ts", "1 hour"),
-        "the delay is a timedelta, and '1 hour' is none; write timedelta(minutes=5)",
+        "the delay is a timedelta, and '1 hour' is none; write timedelta(hours=1)",
     ),
     "seconds for a window": (
         lambda: orders().event_time("ts").map(lambda order: (order.customer, 1)).sum_by_window(monoid.Sum(), 3600),
-        "the size of a window is a timedelta, and 3600 is none; write timedelta(minutes=5)",
+        "the size of a window is a timedelta, and 3600 is none; write timedelta(seconds=3600)",
     ),
     "a misspelt column": (
         lambda: orders().filter(col("amuont") > 10),
@@ -167,7 +167,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "and between expressions": (
         lambda: orders().filter(col("amount") > 10 and col("customer") > 1),
-        "whether amount > 10 is true is known of each record only; write (a > 1) & (b > 2) for and, | for or, ~ for not, with parentheses around each part",
+        "whether amount > 10 is true is known of each record only; write (a > 1) & (b > 2) for and, | for or, ~ for not, with parentheses around each part, and fn.iff(condition, a, b) for a if condition else b",
     ),
     "a text that is multiplied": (
         lambda: orders().select(total=col("amount") * "x"),
@@ -178,7 +178,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "line 1, column 22: there is no table orders; this stream is called `this`: write FROM this; give others by name, sql(text, other=stream)\n  SELECT customer FROM orders\n                       ^^^^^^",
     ),
     "nothing written": (
-        lambda: _numbers(1).run("memory"),
+        lambda: numbers(1).run("memory"),
         "this stream writes nothing; end it with write(sink), or call table() for its records",
     ),
     "a path for a sink": (
@@ -222,11 +222,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "left_join takes a stream of pairs or a service, not [('a', 'Ada')]; write Source.of([...]) of its pairs",
     ),
     "a mapping that is looked up in": (
-        lambda: _numbers("a").lookup({"a": "Ada"}),
+        lambda: numbers("a").lookup({"a": "Ada"}),
         "lookup takes a stream of pairs or a service, not the mapping {'a': 'Ada'}; write Source.of(list(mapping.items()))",
     ),
     "a field by its name": (
-        lambda: _numbers(("a", 1)).map(lambda pair: pair["key"]),
+        lambda: numbers(("a", 1)).map(lambda pair: pair["key"]),
         'map lambda pair: pair["key"] raises TypeError: tuple indices must be integers or slices, not str on the first records; write record.field of a named tuple, and record[0] of a tuple',
     ),
     "an option of pandas": (
@@ -254,11 +254,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "select makes columns by expressions, and much='amount' is none; write select(much=col('amount')) for a column, or lit('amount') for the text",
     ),
     "a method that is not called": (
-        lambda: _numbers("a").map(lambda line: line.upper),
+        lambda: numbers("a").map(lambda line: line.upper),
         "map lambda line: line.upper gives the function upper itself; call it: write upper()",
     ),
     "a generator in map": (
-        lambda: _numbers("a b").map(lambda line: (word for word in line.split())),
+        lambda: numbers("a b").map(lambda line: (word for word in line.split())),
         "map lambda line: (word for word in line.split()) gives a generator, which is looped over for its values; write flat_map(…) for each of them as a record, or return a list",
     ),
     "collecting records as Spark does": (
@@ -286,7 +286,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "event_time takes the name of a column, not a function; write event_time('ts', delay)",
     ),
     "records that are dictionaries": (
-        lambda: _numbers({"a": 1, "b": "x"}),
+        lambda: numbers({"a": 1, "b": "x"}),
         "a dict is a MAP, whose values are of one type, and no column holds both int and str; make a dataclass or a named tuple of each: Order(**fields)",
     ),
     "options as a dictionary": (
@@ -298,7 +298,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
         "options are a mapping of names of steps to StepOptions; write {'total': StepOptions(parallelism=2)}",
     ),
     "a type in quotes": (
-        lambda: _numbers("a").map(lambda line: line, returns="str"),  # type: ignore[call-overload]
+        lambda: numbers("a").map(lambda line: line, returns="str"),  # type: ignore[call-overload]
         "a record's type is a class, and the text 'str' is none; write the class without quotes: str, tuple[str, int], or a dataclass",
     ),
     "a decorator without its type": (
@@ -330,16 +330,16 @@ WHEN_WRITTEN: dict[str, Mistake] = {
 
 WHEN_RUN: dict[str, Mistake] = {
     "None among numbers": (
-        lambda: _numbers(1, None, 3).map(lambda n: n + 1, returns=int).table("memory"),
-        "bad record at records[1]: map lambda n: n + 1 raised TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' (at LINE): null\n  lambda: _numbers(1, None, 3).map(lambda n: n + 1, returns=int).table(\"memory\"),\nSET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
+        lambda: numbers(1, None, 3).map(lambda n: n + 1, returns=int).table("memory"),
+        "bad record at records[1]: map lambda n: n + 1 raised TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' (at LINE): null\n  lambda: numbers(1, None, 3).map(lambda n: n + 1, returns=int).table(\"memory\"),\nthe setting error_policy='skip' or 'dead-letter' goes on without such records",
     ),
     "text that is no number": (
-        lambda: _numbers("1", "x").map(int).table("memory"),
-        "bad record at records[1]: map int raised ValueError: invalid literal for int() with base 10: 'x' (at LINE): \"x\"\n  lambda: _numbers(\"1\", \"x\").map(int).table(\"memory\"),\nSET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
+        lambda: numbers("1", "x").map(int).table("memory"),
+        'bad record at records[1]: map int raised ValueError: invalid literal for int() with base 10: \'x\' (at LINE): "x"\n  lambda: numbers("1", "x").map(int).table("memory"),\nthe setting error_policy=\'skip\' or \'dead-letter\' goes on without such records',
     ),
     "division by zero": (
-        lambda: _numbers(3, 0).map(lambda n: 10 // n).table("memory"),
-        "bad record at records[1]: map lambda n: 10 // n raised ZeroDivisionError: integer division or modulo by zero (at LINE): 0\n  lambda: _numbers(3, 0).map(lambda n: 10 // n).table(\"memory\"),\nSET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
+        lambda: numbers(3, 0).map(lambda n: 10 // n).table("memory"),
+        "bad record at records[1]: map lambda n: 10 // n raised ZeroDivisionError: integer division or modulo by zero (at LINE): 0\n  lambda: numbers(3, 0).map(lambda n: 10 // n).table(\"memory\"),\nthe setting error_policy='skip' or 'dead-letter' goes on without such records",
     ),
 }
 """Told when a record comes, with the line of the program."""

@@ -196,7 +196,7 @@ def later() -> Stream[int]:
          "it is not known which type map lambda line: (line, 1) gives: it has no annotation, and its source "
          "cannot be read before it runs; write map"),
         (lambda: Source.file("sql_examples/data/airlines.parquet", Misspelt, format="parquet").map(lambda one: one.nmae),
-         "and its source cannot be read: "),
+         "reads a source that cannot be read (at "),
         (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; write map"),
         (lambda: Source.of(LINES).map(lambda line: line.words), "map lambda line: line.words raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),

@@ -80,9 +80,16 @@ def test_sql_in_a_program_sees_the_time_of_records_that_python_has_made(tmp_path
 def test_windows_without_a_time_or_a_fit_are_refused(tmp_path: Path) -> None:
     pairs = Source.of([("a", 1)])
     timed = readings(tmp_path, 0).map(lambda one: (one.river, one.level))
-    lost = (pairs, timed + pairs, timed.sum_by_key(monoid.Sum()), timed.join(timed).keys().map(lambda key: (key, 1)))
-    for without in lost:
-        with pytest.raises(QueryError, match=r"what comes of .*:\d+ has none; call event_time\(column, delay\) behind"):
+    joined = timed.join(timed).keys().map(lambda key: (key, 1))
+    behind = r"call event_time\(column, delay\) behind it"
+    lost = {
+        pairs: behind,
+        timed + pairs: behind,
+        joined: behind,
+        timed.sum_by_key(monoid.Sum()): r"call sum_by_window\(…\) in its place",
+    }
+    for without, advice in lost.items():
+        with pytest.raises(QueryError, match=rf"what comes of .*:\d+ has none; .*{advice}"):
             without.sum_by_window(monoid.Sum(), HOUR)
     with pytest.raises(QueryError, match="key is no datetime of"):
         pairs.event_time("key")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
+from ouzel.compiler.records import Hint, spell, type_of
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.compiler.user_code import FAILURES, calls_of, check_plain, describe_raised, users_line_in
-from ouzel.errors import NotSupported, OuzelError
+from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.exits import in_user_code
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class PythonFunction(Function):
 
 
 def function(
-    parameters: Sequence[DataType | str],
-    result: DataType | str,
+    parameters: Sequence[DataType | Hint],
+    result: DataType | Hint = None,
     *,
     name: str = "",
     by_row: bool = False,
@@ -56,17 +57,24 @@ def function(
     `by_row` it takes and gives single values, which is far slower.
 
     Args:
-        parameters: the types of its arguments, to which they are cast, as SQL writes them: `("VARCHAR", "ARRAY<INT>")`.
+        parameters: the types of its arguments, to which they are cast, as SQL or as Python writes them: `("VARCHAR", list[int])`.
         result: the type it gives.
         name: what SQL calls it; by default its own name.
         by_row: whether it is called for each row.
         deterministic: whether the same arguments always give the same answer.
     """
 
+    if result is None:
+        called = called_name(parameters) if callable(parameters) else "shout"
+        raise QueryError(
+            f"@ouzel.function takes the types of the arguments and of the result, and {called} has none",
+            instead=f"write @ouzel.function((str,), str) above def {called}",
+        )
+
     def make(python: Python) -> PythonFunction:
         called = (name or called_name(python)).lower()
         check_plain(python, f"the function {called}", may_yield=False)
-        signature = Signature(tuple(map(_type, parameters)), _type(result))
+        signature = _signature(called, parameters, result)
         return PythonFunction(
             called,
             resolve=partial(_resolve, signature),
@@ -91,9 +99,30 @@ def called_name(python: Python) -> str:
     return str(getattr(python, "__name__", type(python).__name__))
 
 
-def _type(written: DataType | str) -> DataType:
+def _signature(called: str, parameters: object, result: object) -> Signature:
+    """What it takes and gives.
+
+    Raises:
+        QueryError: that is not said so.
+    """
+    if isinstance(parameters, str | type) or not isinstance(parameters, Iterable):
+        shown = f"({parameters!r},)" if isinstance(parameters, str) else f"({spell(parameters)},)"
+        raise QueryError(
+            f"the function {called} has the parameters {parameters!r:.60}, and they are to be a tuple of types",
+            instead=f"write @ouzel.function({shown if isinstance(parameters, str | type) else '(str,)'}, {_write_type(result)})",
+        )
+    return Signature(tuple(map(_type, parameters)), _type(result))
+
+
+def _write_type(result: object) -> str:
+    return repr(result) if isinstance(result, str) else spell(result)
+
+
+def _type(written: Any) -> DataType:
     if isinstance(written, DataType):
         return written
+    if not isinstance(written, str):
+        return type_of(written)
     from ouzel.compiler.sql.syntax.source import QueryText
     from ouzel.compiler.sql.syntax.type_names import read_type
 
@@ -133,8 +162,18 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
 
 VALUE, FAILED = "value", "failed"
 
+BY_ROW = "; it is given whole columns, as Polars series; say by_row=True in @ouzel.function if it takes single values"
+"""The advice for a function of values that is given a series."""
+
 SHOWN = 200
 """Characters of a value that an error shows."""
+
+
+class _Raised(OuzelError):
+    """What a function of columns did. Polars adds an expression of its own to the message, which is none of the user's."""
+
+    def __str__(self) -> str:
+        return super().__str__().partition("\n\nThis error occurred in the following expression")[0]
 
 
 def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
@@ -151,17 +190,18 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
         with in_user_code():  # Polars calls in threads of its own
             answer = python(*columns)
     except FAILURES as error:
-        raise OuzelError(f"the function {called_name(python)} {_describe(error)}") from error
+        advice = BY_ROW if isinstance(error, AttributeError | TypeError) and "Series" in str(error) else ""
+        raise _Raised(f"the function {called_name(python)} {_describe(error)}{advice}") from error
     if not isinstance(answer, pl.Series) or len(answer) != rows:
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
-        raise OuzelError(
+        raise _Raised(
             f"the function {called_name(python)} gave {given} for {rows} rows; return a Polars series of as many values"
         )
     try:
         return _cast_whole(answer, kind)
     except Exception as error:
         given = f"a series of {answer.dtype} that is none of {kind}"
-        raise OuzelError(f"the function {called_name(python)} gave {given}: {str(error).splitlines()[0]}") from error
+        raise _Raised(f"the function {called_name(python)} gave {given}: {str(error).splitlines()[0]}") from error
 
 
 def _cast_whole(answer: pl.Series, kind: pl.DataType) -> pl.Series:

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """A row that an operator could not compute: why, the row as JSON, and for a message of several lines where that was asked."""
+    """A row that an operator could not compute: why, the row as JSON, and for a message of several lines where that was asked.
+
+    `in_python` says that a program asked for it, and not a query.
+    """
 
     reason: str
     row: str
     detail: str = ""
+    in_python: bool = False
 
 
 @dataclass(slots=True)

@@ -21,6 +21,9 @@ SHOWN = 200
 GO_ON = "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows"
 """The advice for a row that cannot be computed."""
 
+GO_ON_IN_PYTHON = "the setting error_policy='skip' or 'dead-letter' goes on without such records"
+"""The same for what a step of a program cannot compute."""
+
 READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
 """The advice for a record that cannot be read."""
 
@@ -86,6 +89,11 @@ def refuse_records(part: TaskPart, refusals: Refusals, records: Sequence[Refused
 def take_uncomputed(part: TaskPart, chain: Chain) -> list[RefusedRecord]:
     """The rows that a task's chain could not compute since the last call."""
     return [
-        RefusedRecord(part.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
+        RefusedRecord(
+            part.task.component,
+            row.reason,
+            row.row,
+            "\n".join(filter(None, (row.detail, GO_ON_IN_PYTHON if row.in_python else GO_ON))),
+        )
         for row in chain.take_refused()
     ]

@@ -61,7 +61,7 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
     schema = Schema((Field("total", monoid.signature(kind).result),))
     groups = pl.Series(pl.from_arrow(lists)).cast(pl.List(to_polars(kind))).to_list()
-    with in_user_code(), blame_monoid(monoid.name):
+    with in_user_code(), blame_monoid(monoid.name, monoid.advice):
         totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
     column, bad = column_of_totals(totals, schema["total"].type)
     if bad is not None:

@@ -32,6 +32,9 @@ class PlainMonoid(Protocol):
 
     zero: Any
     inverse: Any
+    name: str
+    label: str
+    advice: str
 
     def prepare(self, value: Any) -> Any:
         """The total of one value."""
@@ -102,7 +105,9 @@ class PythonTotals(Accumulators):
             self._add_each(slots, parts, weights)
 
     def _blaming(self) -> AbstractContextManager[None]:
-        return blame_monoid(self.call.name if self.call.row is None else self.call.row.name)
+        called = self.call.name if self.call.row is None else self.call.row.name
+        own = called == self._monoid.label  # a program's, whose label has a digest behind the name
+        return blame_monoid(self._monoid.name if own else called, self._monoid.advice)
 
     def _add_each(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
         plus, inverse = self._monoid.plus, self._monoid.inverse
@@ -120,7 +125,7 @@ class PythonTotals(Accumulators):
 
 
 @contextmanager
-def blame_monoid(name: str) -> Iterator[None]:
+def blame_monoid(name: str, advice: str) -> Iterator[None]:
     """Inside, an error of a monoid's functions becomes a TopologyError that names the monoid, the error and the line.
 
     Raises:
@@ -131,7 +136,9 @@ def blame_monoid(name: str) -> Iterator[None]:
     except FAILURES as error:
         where = users_line_in(calls_of(error))
         told = f"the monoid {name} raised {describe_raised(error)}"
-        raise TopologyError(f"{told} (at {where})" if where else told) from error
+        told = f"{told} (at {where})" if where else told
+        of_types = advice and isinstance(error, AttributeError | TypeError)
+        raise TopologyError(f"{told}; {advice}" if of_types else told) from error
 
 
 def _pack(total: Any) -> bytes:

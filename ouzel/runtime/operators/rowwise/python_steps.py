@@ -7,6 +7,7 @@ import linecache
 import traceback
 from collections.abc import Sequence
 from dataclasses import is_dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ class PythonSteps(Operator):
         step, names = called[0] if called else (self.node.steps[0], ())
         given = [variables[name] for name in names]
         self.counters.refused += 1
-        self.refused.append(RefusedRow(*describe_failure(step, error, frames, given[0] if len(given) == 1 else given)))
+        failed = describe_failure(step, error, frames, given[0] if len(given) == 1 else given)
+        self.refused.append(RefusedRow(*failed, in_python=True))
 
     def _refuse_made(self, made: list[list[Any]], bad: Mask) -> None:
         last = next(step for step in reversed(self.node.steps) if step.makes)
@@ -103,7 +105,9 @@ class PythonSteps(Operator):
         for row in np.flatnonzero(bad):
             record = {self._names[place]: values[row] for place, values in zip(self._makes, made, strict=True)}
             reason = f"{last.called} gave what does not fit ({wanted}), the type that it has; at {last.place}"
-            self.refused.append(RefusedRow(reason, _json(record)))
+            if any(isinstance(value, datetime) and value.tzinfo is not None for value in record.values()):
+                reason += WITH_ZONE
+            self.refused.append(RefusedRow(reason, _json(record), in_python=True))
             self.counters.refused += 1
 
     def _by_columns(self, frame: pl.DataFrame, stay: list[str]) -> pl.DataFrame | None:
@@ -126,6 +130,13 @@ class PythonSteps(Operator):
         return pl.DataFrame([columns[name] for name in (*self._names, *stay[len(self._kept) :])])
 
 
+WITH_ZONE = (
+    "; a TIMESTAMP has no time zone: write time.astimezone(UTC).replace(tzinfo=None), "
+    "or the field's type as Annotated[datetime, 'TIMESTAMP_LTZ(6)']"
+)
+"""The advice for a time with a zone, where that may be what does not fit."""
+
+
 def _sources(height: int, ends: list[int] | None, lost: list[int]) -> Ints:
     """Of each record that was made, the row that it came of."""
     if ends is None:
@@ -146,8 +157,11 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
         raise TopologyError(f"{step.called} raised {describe_raised(error)} (at {where})") from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):
+        gave = ", ".join(
+            f"{len(one)} values" if isinstance(one, pl.Series) else f"a {type(one).__name__}" for one in series
+        )
         raise TopologyError(
-            f"{step.called} (at {step.place}) has to give Polars series of as many values as there are rows, {rows}; "
+            f"{step.called} (at {step.place}) has to give Polars series of as many values as there are rows, {rows}, and gave {gave}; "
             "of flat_map each value is a list"
         )
     return series
