@@ -12,8 +12,9 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
-from ouzel.compiler.plan.base import APPENDS, Names, Step
+from ouzel.compiler.plan.base import Names, Step
 from ouzel.compiler.plan.distribution import ANY, Distribution
+from ouzel.compiler.plan.rows import APPENDS
 from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames
