@@ -10,15 +10,13 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Sink
-from ouzel.errors import NotSupported
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load, start
-from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.run import start_structured
 from tests.law.compare import difference
 from tests.law.engines import folded
 from tests.reconcile.test_fuzz import some_input
-from tests.spark.batch.test_examples import EXAMPLES, NAMES
+from tests.spark.batch.test_examples import NAMES
 from tests.spark.streaming.conftest import ended
 
 if TYPE_CHECKING:
@@ -31,18 +29,8 @@ BATCHES = 3
 """Micro-batches of each run: two of them find the state that one before has left."""
 
 
-REFUSED = {"worst_routes": "Over", "wind_and_delays": "AsofJoin"}
-"""What Spark's streams do not take, and the node because of which."""
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_streams_cannot_answer_is_refused(name: str) -> None:
-    with pytest.raises(NotSupported, match=REFUSED[name]):
-        streaming_queries(load(EXAMPLES / f"{name}.sql").program, EXAMPLES, name)
-
-
 @pytest.mark.spark
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_answer_is_that_of_the_memory_engine(spark: SparkSession, tmp_path: Path, name: str) -> None:
     query = some_input(name, tmp_path)
     job = load(query)
