@@ -77,7 +77,8 @@ def test_what_has_no_order_is_refused() -> None:
         tags: list[str]
 
     pairs = Source.of([("a", 1)])
-    with pytest.raises(QueryError, match=r"of streams that have a time, and what comes of .*:\d+ has none; give its records a datetime, and call event_time"):
+    said = r"of streams that have a time, and what comes of .*:\d+ has none; give its records a datetime, and call event_time"
+    with pytest.raises(QueryError, match=said):
         pairs.running_sum(monoid.Sum())
     tagged = Source.of([Tagged(datetime(2026, 1, 1), ["x"])]).event_time("at")
     with pytest.raises(QueryError, match=r"ARRAY<VARCHAR> has none; map them to numbers or texts"):
