@@ -10,20 +10,21 @@ import os
 from pathlib import Path
 
 
-def put_bytes(path: Path, content: bytes, mode: int = 0o666, beside: str = ".new") -> None:
+def put_bytes(path: Path, content: bytes, mode: int | None = None, beside: str = ".new") -> None:
     """Make this the content of a file, which is not synced.
 
     Args:
         path: of the file, which need not be there.
         content: all of it.
-        mode: who may read and write it, less what the process's umask takes away.
+        mode: who may read and write it, from the first byte on; None for whom the process's umask lets.
         beside: the suffix under which it is written first. Where several processes write the file each has its own, `suffix_of_process()`.
 
     Raises:
         OSError: it cannot be written. The file has the content that it had.
     """
     fresh = path.with_suffix(beside)
-    fresh.touch(mode)
+    if mode is not None:
+        fresh.touch(mode)
     fresh.write_bytes(content)
     fresh.rename(path)
 
