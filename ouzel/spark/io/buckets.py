@@ -12,6 +12,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -30,7 +31,9 @@ from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.spark.io.arrow import arrow_schema, record_batches
-from ouzel.spark.lowering.state_nodes import HeldOperator
+
+if TYPE_CHECKING:
+    from ouzel.spark.lowering.state_nodes import HeldOperator
 
 BUCKETS = 64
 """Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""

@@ -126,18 +126,22 @@ class TableRequest:
         """What 'connector' = says."""
         return self.options["connector"]
 
-    def request(self, columns: Mapping[str, pl.DataType]) -> SourceRequest:
-        """The table as its connector is asked for it."""
-        given = {name: value for name, value in self.options.items() if name != "connector"}
+    def stream_request(self, columns: Mapping[str, pl.DataType], query: str = "") -> SourceRequest:
+        """The table as its connector is asked for it by a stream of that query; `columns` may hold WEIGHT."""
         return SourceRequest(
             self.table,
-            batch_options(self.connector, given),
+            {name: value for name, value in self.options.items() if name != "connector"},
             {name: kind for name, kind in columns.items() if name != WEIGHT},
             Path(self.folder),
             self.metadata,
             frozenset(self.required),
-            tasks=self.tasks,
+            name=query,
         )
+
+    def request(self, columns: Mapping[str, pl.DataType]) -> SourceRequest:
+        """The same by a batch."""
+        asked = self.stream_request(columns)
+        return replace(asked, options=batch_options(self.connector, asked.options), tasks=self.tasks)
 
     @property
     def policy(self) -> str:

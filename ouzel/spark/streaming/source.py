@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 
 from ouzel.connectors import open_source, reads_of
-from ouzel.connectors.reading import Committed, Source, SourceRequest
+from ouzel.connectors.reading import Committed, Source
 from ouzel.spark.io.arrow import polars_types
 from ouzel.spark.io.changelog import WEIGHT
 from ouzel.spark.io.source import TableReader, TableRequest, TaskRange
@@ -197,15 +197,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         """Opened when it is first asked for: what travels to the workers is not."""
         if self._opened is None:
             table = self._table
-            request = SourceRequest(
-                table.table,
-                {name: value for name, value in table.options.items() if name != "connector"},
-                {name: kind for name, kind in polars_types(self._data).items() if name != WEIGHT},
-                Path(table.folder),
-                table.metadata,
-                frozenset(table.required),
-                name=self._query,
-            )
+            request = table.stream_request(polars_types(self._data), self._query)
             source, reads = open_source(table.connector, request), reads_of(table.connector, table.table)
             self._opened = (source, Surveyor(source, reads.ordered(table.options), reads.grows(table.options)))
         return self._opened
