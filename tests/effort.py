@@ -26,6 +26,11 @@ def seeds() -> tuple[int, ...]:
     return tuple(range(int(first), int(last) + 1)) if last else tuple(map(int, chosen.split(",")))
 
 
+def few_seeds() -> tuple[int, ...]:
+    """Four of them at most: for hundreds of cases, each of which runs a cluster under each seed."""
+    return seeds()[:4]
+
+
 def examples(usual: int) -> int:
     """How many examples Hypothesis draws where ten seeds go with `usual`: fewer or more, as there are seeds."""
     return max(1, usual * len(seeds()) // USUAL)

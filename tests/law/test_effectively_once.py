@@ -19,7 +19,7 @@ from ouzel.runtime.simulator.host import Host
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.runtime.simulator.world import World
 from ouzel.session import connector_traits
-from tests.effort import seeds
+from tests.effort import few_seeds
 from tests.law.cases import CASES, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.engines import faults_with_epochs, folded, loaded, random_shape
@@ -51,7 +51,7 @@ def published_answer(case: Case, directory: Path, seed: int) -> tuple[pl.DataFra
 @pytest.mark.parametrize("case", ON_TIME, ids=str)
 def test_each_row_is_published_once(case: Case, inputs: Path) -> None:
     expected = oracle_answer(case, inputs)
-    for seed in seeds():
+    for seed in few_seeds():
         command = replay("test_effectively_once.py::test_each_row_is_published_once", case, seed)
         try:
             rows, story = published_answer(case, inputs, seed)

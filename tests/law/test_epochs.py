@@ -15,7 +15,7 @@ from ouzel.runtime.simulator.results import TaskResults
 from ouzel.runtime.simulator.world import World
 from ouzel.runtime.state.value import Value
 from ouzel.runtime.tasks.reading import BatchReader
-from tests.effort import USUAL, seeds
+from tests.effort import USUAL, few_seeds, seeds
 from tests.law.cases import CASES, LATE, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.engines import epochs_answer
@@ -27,7 +27,7 @@ from tests.law.test_memory import replay
 @pytest.mark.parametrize("case", ON_TIME, ids=str)
 def test_what_dies_comes_back_from_an_epoch(case: Case, inputs: Path) -> None:
     expected, counted = oracle_answer(case, inputs), set()
-    for seed in seeds():
+    for seed in few_seeds():
         command = replay("test_epochs.py::test_what_dies_comes_back_from_an_epoch", case, seed)
         try:
             answer = epochs_answer(case, inputs, seed)

@@ -12,7 +12,7 @@ from ouzel.runtime.checkpoints import redistribute
 from ouzel.runtime.simulator.epochs import Epoch
 from ouzel.runtime.state.context import KeyGroups, StateContext
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
-from tests.effort import seeds
+from tests.effort import few_seeds
 from tests.law.cases import CASES, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.engines import rescaled_answer
@@ -24,7 +24,7 @@ from tests.law.test_memory import replay
 @pytest.mark.parametrize("case", ON_TIME, ids=str)
 def test_other_numbers_of_tasks_give_the_same_answer(case: Case, inputs: Path) -> None:
     expected, counted = oracle_answer(case, inputs), set()
-    for seed in seeds():
+    for seed in few_seeds():
         command = replay("test_rescale.py::test_other_numbers_of_tasks_give_the_same_answer", case, seed)
         try:
             answer = rescaled_answer(case, inputs, seed)

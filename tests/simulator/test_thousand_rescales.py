@@ -14,7 +14,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator.faults import kill_stateful_task, starve
 from ouzel.runtime.simulator.world import World
 from ouzel.session import load_text
-from tests.effort import seeds
+from tests.effort import few_seeds
 from tests.simulator.test_epochs import EPOCHS, walk, walk_steps
 
 RESCALES, ROWS, KEYS = 1_000, 60_000, 7
@@ -42,7 +42,8 @@ def becomes(world: World, topology: Topology) -> bool:
     return world.topology is topology
 
 
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", few_seeds())
 def test_nothing_is_lost_nor_counted_twice(seed: int) -> None:
     """Some begin before the former one is over, for a task dies, or all wait for a core."""
     job = load_text(QUERY, Path(), "ticks", (*EPOCHS, ("batch.rows", "5")))
