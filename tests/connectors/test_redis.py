@@ -155,6 +155,30 @@ def test_a_group_that_is_removed_goes_on_where_it_was_and_that_is_told(redis: Re
 
 
 @pytest.mark.server
+@pytest.mark.parametrize("what", ["group", "stream"])
+def test_it_may_be_removed_while_a_read_waits(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Redis then answers the read with an error of its own."""
+    monkeypatch.setattr(group, "_WAIT_MS", 20_000)
+    key = f"removed-waiting-{what}"
+    fill(redis, key, 0, 5)
+    source = open_source("redis", request_for(redis, key))
+    reader = reader_of(source)
+    assert ids(handle(reader, 5)) == list(range(5))
+    wait_until(lambda: redis.client.info("clients")["blocked_clients"] > 0)
+    if what == "group":
+        redis.client.xgroup_destroy(key, "ouzel-q")
+    else:
+        redis.client.delete(key)
+    fill(redis, key, 5, 8)
+    assert ids(handle(reader, 3)) == [5, 6, 7]
+    monkeypatch.setattr(group, "_WAIT_MS", 50)
+    redis.client.xadd(key, {"value": "8"})  # ends the read that waits
+    source.close()
+
+
+@pytest.mark.server
 def test_entries_that_are_trimmed_away_unhandled_are_told_of(redis: RedisServer) -> None:
     fill(redis, "trimmed", 0, 5)
     source = open_source("redis", request_for(redis, "trimmed"))

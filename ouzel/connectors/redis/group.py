@@ -21,8 +21,8 @@ _WAIT_MS = 50
 _LOOK_S = 1.0
 _PAUSE_S = (0.1, 5.0)
 _FIRST = b"0"
-_GONE = ("NOGROUP", "no such key")
-"""How the errors begin that say that the group, or the stream with it, is gone."""
+_GONE = ("NOGROUP", "no such key", "UNBLOCKED")
+"""How the errors begin that say that the group, or the stream with it, is gone; the last where a read was waiting at that moment."""
 
 
 @dataclass(frozen=True)
