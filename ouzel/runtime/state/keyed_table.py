@@ -58,12 +58,12 @@ class KeyedTable(Kept):
     def keep(self, slots: Slots, frame: pl.DataFrame, names: Sequence[str], rows: Slots) -> None:
         """Store the keys of new slots, each given once: that of slot i is in row `rows[i]` under `names`. All count as changed."""
         self.mark_changed(slots)
-        if self._keys is not None:
-            new = np.flatnonzero(self._keys.missing(slots))
-            if new.size:
-                places = pl.Series(rows[new].astype(np.uint32))
-                pairs = zip(self._keys.names, names, strict=True)
-                self._keys.put(slots[new], pl.DataFrame([frame[name][places].alias(own) for own, name in pairs]))
+        if self._keys is None or len(self._keys) == len(self.index):  # to look for the new ones is a cache miss for each slot
+            return
+        new = np.flatnonzero(self._keys.missing(slots))
+        places = pl.Series(rows[new].astype(np.uint32))
+        pairs = zip(self._keys.names, names, strict=True)
+        self._keys.put(slots[new], pl.DataFrame([frame[name][places].alias(own) for own, name in pairs]))
 
     def keys(self, slots: Slots) -> pl.DataFrame:
         """The keys of these slots."""

@@ -299,7 +299,7 @@ class ChangingAggregation(Aggregation):
     def _difference(self, before: Before) -> pl.DataFrame | None:
         """What has changed since: old rows with -1, then new rows with +1."""
         slots, new = before.slots, self._groups.results(before.slots)
-        here = self._exist(slots)
+        here = self._exist(slots) if self._retracting else np.ones(len(slots), np.bool_)
         if any(values.refused is not None for values in new):
             changed_to_bad = here & ~before.refused
             here &= ~self._refuse(pick_rows(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
