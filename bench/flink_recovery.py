@@ -78,8 +78,8 @@ def free_ports(many: int) -> list[int]:
 class Cluster:
     """A JobManager and TaskManagers, as processes of one folder."""
 
-    def __init__(self, home: Path, folder: Path) -> None:
-        self._home, self.folder = home, folder
+    def __init__(self, home: Path, folder: Path, heap_mb: int) -> None:
+        self._home, self.folder, self._heap_mb = home, folder, heap_mb
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._managers = 0
         rpc, self.rest, blob = free_ports(3)
@@ -104,7 +104,7 @@ class Cluster:
         }
         memory = {
             "framework.heap.size": 128, "framework.off-heap.size": 128, "network.max": 128, "network.min": 128, "managed.size": 512,
-            "task.heap.size": 1920, "task.off-heap.size": 0, "jvm-metaspace.size": 256, "jvm-overhead.max": 192, "jvm-overhead.min": 192,
+            "task.heap.size": heap_mb - 128, "task.off-heap.size": 0, "jvm-metaspace.size": 256, "jvm-overhead.max": 192, "jvm-overhead.min": 192,
         }  # fmt: skip
         settings |= {f"taskmanager.memory.{name}": f"{size * MEGABYTE}b" for name, size in memory.items()}
         (folder / "conf" / "config.yaml").write_text(
@@ -134,7 +134,7 @@ class Cluster:
         self._managers += 1
         name = f"taskmanager-{self._managers}"
         arguments = ("--configDir", str(self.folder / "conf"), "-D", f"taskmanager.resource-id={name}")
-        self.java(name, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", *arguments, heap="2048m")
+        self.java(name, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", *arguments, heap=f"{self._heap_mb}m")
 
     def wait_for_managers(self, many: int) -> None:
         """Until so many TaskManagers are there: one that still starts takes no work over."""
@@ -194,14 +194,16 @@ def recover(cluster: Cluster) -> tuple[float, float]:
     return first, beyond
 
 
-def measure(cluster: Cluster, keys: int, rate: int, kills: int) -> dict[str, float]:
-    """Kill so many times, once most keys have come."""
+def measure(cluster: Cluster, rows: float, rate: int, kills: int) -> dict[str, float]:
+    """Kill so many times, once so many rows have come."""
     deadline = time.monotonic() + START_S
     while not rows_counted(cluster.folder):
         if time.monotonic() > deadline:
             raise SystemExit(f"Flink has counted nothing within {START_S:g} s; its logs are in {cluster.folder}")
         time.sleep(LOOK_S)
-    time.sleep(max(15.0, 4 * keys / rate))
+    time.sleep(15.0)
+    while rows_counted(cluster.folder) < rows:
+        time.sleep(1.0)
     began, first = time.monotonic(), rows_counted(cluster.folder)
     time.sleep(5.0)
     rows_per_s = (rows_counted(cluster.folder) - first) / (time.monotonic() - began)
@@ -220,6 +222,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("home", type=Path, help="a folder for Flink's jars")
     parser.add_argument("--keys", type=int, default=1_000_000, help="distinct words")
+    parser.add_argument("--fill", type=float, default=4, help="kill once so many times as many rows as keys have come")
+    parser.add_argument("--heap", type=int, default=2048, help="MB of heap of a TaskManager")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--rate", type=int, default=500_000, help="words a second")
     parser.add_argument("--interval", type=int, default=3_000, help="milliseconds from checkpoint to checkpoint")
@@ -228,13 +232,13 @@ def main() -> None:
     home = options.home.resolve()
     build(home)
     with tempfile.TemporaryDirectory(prefix="flink-recovery-", ignore_cleanup_errors=True) as name:
-        cluster = Cluster(home, Path(name))
+        cluster = Cluster(home, Path(name), options.heap)
         try:
             cluster.start()
             jar = str(home / "recovery.jar")
             given = (cluster.rest, name, options.keys, options.rate, options.interval, options.backend, jar)
             cluster.java("client", "Recovery", *map(str, given))
-            measured = measure(cluster, options.keys, options.rate, options.kills)
+            measured = measure(cluster, options.fill * options.keys, options.rate, options.kills)
         finally:
             cluster.end()
     del options.home
