@@ -104,7 +104,8 @@ class Cluster:
         }
         memory = {
             "framework.heap.size": 128, "framework.off-heap.size": 128, "network.max": 128, "network.min": 128, "managed.size": 512,
-            "task.heap.size": heap_mb - 128, "task.off-heap.size": 0, "jvm-metaspace.size": 256, "jvm-overhead.max": 192, "jvm-overhead.min": 192,
+            "task.heap.size": heap_mb - 128, "task.off-heap.size": 0,
+            "jvm-metaspace.size": 256, "jvm-overhead.max": 192, "jvm-overhead.min": 192,
         }  # fmt: skip
         settings |= {f"taskmanager.memory.{name}": f"{size * MEGABYTE}b" for name, size in memory.items()}
         (folder / "conf" / "config.yaml").write_text(
