@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.options import timestamp_us
@@ -17,6 +18,9 @@ Made = Callable[[np.ndarray], pl.Series]
 """Row numbers to values."""
 
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz012345", np.uint8)
+_PAIRS = np.stack([np.tile(_LETTERS, 32), np.repeat(_LETTERS, 32)], axis=1).view(np.uint16).ravel()
+"""Two letters by ten bits, the first by the lower five."""
+_PAIRS_A_WORD = 6
 _DAY_US = 86_400_000_000
 
 
@@ -197,12 +201,22 @@ def _text(kind: pl.DataType, options: FieldOptions, draw: Callable[[np.ndarray],
 
     def made(numbers: np.ndarray) -> pl.Series:
         bits = draw(numbers)
-        words = [mix_bits(bits, np.uint64(part)) for part in range(math.ceil(length / 12))]
-        shifts = np.arange(12, dtype=np.uint64) * np.uint64(5)
-        letters = np.concatenate([_LETTERS[(word[:, None] >> shifts) & np.uint64(31)] for word in words], axis=1)
-        return pl.Series(np.ascontiguousarray(letters[:, :length]).view(f"S{length}")[:, 0].tolist()).cast(kind)
+        pairs = np.empty((bits.size, math.ceil(length / 2)), np.uint16)
+        for place in range(pairs.shape[1]):
+            part, within = divmod(place, _PAIRS_A_WORD)
+            if within == 0:
+                word = mix_bits(bits, np.uint64(part))
+            pairs[:, place] = _PAIRS[((word >> np.uint64(10 * within)) & np.uint64(1023)).astype(np.int64)]
+        return _texts_of(np.ascontiguousarray(pairs.view(np.uint8)[:, :length])).cast(kind)
 
     return made
+
+
+def _texts_of(letters: np.ndarray) -> pl.Series:
+    """A text for each row of letters."""
+    rows, length = letters.shape
+    buffers = [None, pa.py_buffer(np.arange(rows + 1, dtype=np.int64) * length), pa.py_buffer(letters)]
+    return pl.Series(pa.Array.from_buffers(pa.large_string(), rows, buffers))
 
 
 def _inner(kind: Any, name: str, options: FieldOptions, seed: np.uint64, place: int) -> Made:

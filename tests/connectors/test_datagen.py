@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from ouzel.connectors import CONNECTORS, check_options
 from ouzel.connectors.datagen import DatagenSource
+from ouzel.connectors.datagen_fields import FieldOptions, _text, mix_bits
 from ouzel.connectors.reading import ReadBatch, ReadState, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.effort import examples
@@ -164,3 +166,15 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
 def test_settings_that_do_not_suit_the_type_are_named(kind: pl.DataType, options: dict[str, str], message: str) -> None:
     with pytest.raises(ConnectorError, match=message):
         rows_from(source({"n": kind}, **options), 0, 1)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 12, 13, 30])
+def test_a_letter_is_five_bits_of_what_is_drawn_and_stays_what_it_was(length: int) -> None:
+    """Whoever reads on from an offset, perhaps with a later Ouzel, gets the texts that were there."""
+    drawn = np.arange(5, dtype=np.uint64) << np.uint64(40)
+    made = _text(pl.String(), FieldOptions({"fields.x.length": str(length)}, "x"), lambda numbers: drawn)
+    words = [mix_bits(drawn, np.uint64(part)) for part in range(3)]
+    letters = "abcdefghijklmnopqrstuvwxyz012345"
+    assert made(np.arange(5)).to_list() == [
+        "".join(letters[int(words[at // 12][row]) >> 5 * (at % 12) & 31] for at in range(length)) for row in range(5)
+    ]
