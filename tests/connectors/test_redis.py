@@ -156,9 +156,7 @@ def test_a_group_that_is_removed_goes_on_where_it_was_and_that_is_told(redis: Re
 
 @pytest.mark.server
 @pytest.mark.parametrize("what", ["group", "stream"])
-def test_it_may_be_removed_while_a_read_waits(
-    redis: RedisServer, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_it_may_be_removed_while_a_read_waits(redis: RedisServer, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Redis then answers the read with an error of its own."""
     monkeypatch.setattr(group, "_WAIT_MS", 20_000)
     key = f"removed-waiting-{what}"

@@ -58,7 +58,9 @@ class KeyedTable(Kept):
     def keep(self, slots: Slots, frame: pl.DataFrame, names: Sequence[str], rows: Slots) -> None:
         """Store the keys of new slots, each given once: that of slot i is in row `rows[i]` under `names`. All count as changed."""
         self.mark_changed(slots)
-        if self._keys is None or len(self._keys) == len(self.index):  # to look for the new ones is a cache miss for each slot
+        if self._keys is None or len(self._keys) == len(
+            self.index
+        ):  # to look for the new ones is a cache miss for each slot
             return
         new = np.flatnonzero(self._keys.missing(slots))
         places = pl.Series(rows[new].astype(np.uint32))
