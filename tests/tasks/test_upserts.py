@@ -26,6 +26,8 @@ INSERT INTO counts {query}
 CASES = {
     "plain": ("SELECT word, COUNT(*) FROM words GROUP BY word", "", True),
     "computed": ("SELECT word AS w, SUM(size) * 2 AS n FROM words GROUP BY word", "", True),
+    "filtered": ("SELECT word, COUNT(*) FILTER (WHERE size > 4) AS n FROM words GROUP BY word", "", True),
+    "distinct": ("SELECT word, COUNT(DISTINCT size / 3) AS n FROM words GROUP BY word", "", True),
     "having": ("SELECT word, COUNT(*) FROM words GROUP BY word HAVING COUNT(*) % 2 = 0", "", False),
     "wider_key": ("SELECT word, COUNT(*) FROM words GROUP BY word", ", n", False),
 }

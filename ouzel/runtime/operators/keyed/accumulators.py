@@ -67,6 +67,8 @@ class Accumulators:
     """Whether its accumulators are whole numbers, of which those of some rows can be subtracted from those of more."""
     rounds = True
     """Whether the last digits of its result may depend on which rows are merged first."""
+    always_changes = False
+    """Whether its result is another after each row."""
 
     def __init__(self, call: AggregateCall) -> None:
         self.call = call
@@ -115,6 +117,7 @@ class Tally(Accumulators):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.types = {"count": np.int64}
+        self.always_changes = call.argument is None and call.filter is None
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         kernels.add_amounts(self.columns["count"], batch.slots, weights)

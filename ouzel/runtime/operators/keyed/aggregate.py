@@ -266,6 +266,8 @@ class ChangingAggregation(Aggregation):
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__(aggregate, seed, partial)
         self._retracting = aggregate.input.retracts
+        calls = self._groups.calls if self._groups.keys and not self._retracting else []
+        self._always_changes = bool(calls) and all(call.always_changes for call in calls)
         assert self.state is not None
         self._shown = self.state.value("shown", False)
 
@@ -283,7 +285,12 @@ class ChangingAggregation(Aggregation):
         return self._difference(self._before(batch, np.arange(1)))
 
     def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
-        before = self._before(batch, np.arange(len(batch.touched)))
+        every = np.arange(len(batch.touched))
+        if self.upserts and self._always_changes:  # what was before is neither taken back nor to be compared with
+            self._add(batch)
+            new, there = self._groups.results(batch.touched), np.ones(every.size, np.bool_)
+            return self._changelog(Before(batch.touched, batch.frame, batch.first, there, new), every[:0], every, new)
+        before = self._before(batch, every)
         self._add(batch)
         return self._difference(before)
 
