@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ouzel.planner.topology import Task
+from ouzel.runtime.protocol.trace_span import TraceSpan
 
 FILE_BYTES = 1 << 20
 """A file of this size is followed by another; two are kept of each task."""
