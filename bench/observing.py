@@ -1,4 +1,4 @@
-"""What it costs to look at a topology: the rate of the word count as SQL, alone and observed, in turn. One JSON line for a run, one for all.
+"""What it costs to look at a topology: the rate of the word count as SQL, alone and observed, in turn. A JSON line for a run, one for all.
 
     python -m bench.observing --rounds 8
     python -m bench.observing --rounds 8 --share 1          every batch is traced

@@ -51,10 +51,10 @@ class Tracer:
         ended_us, first = self.now_us(began_us), self._first(sequence)
         return TraceSpan(self._task, sequence, doing, first, (), began_us, ended_us, 0, rows_in, rows_out)
 
-    def end_wait(self, sequence: int, sent_ms: float, now_ms: float, attempt: int) -> TraceSpan:
-        """A batch that the task holds, and has sent then, is wholly acked now."""
+    def end_wait(self, sequence: int, emitted_ms: float, now_ms: float, attempt: int) -> TraceSpan:
+        """A batch that the task holds, and has emitted in a call that began then, is wholly acked now."""
         first = self._first(sequence)
-        began_us, ended_us = self.at_us(sent_ms), self.at_us(now_ms)
+        began_us, ended_us = self.at_us(emitted_ms), self.at_us(now_ms)
         return TraceSpan(self._task, sequence, AWAIT_ACKS, mix(first), (first,), began_us, ended_us, attempt)
 
     def begin(self, handled: Iterable[Data], now_ms: float) -> int:
