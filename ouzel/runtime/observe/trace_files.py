@@ -7,6 +7,7 @@ that a killed process left half is skipped.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +19,9 @@ from ouzel.runtime.protocol.trace_span import TraceSpan
 
 FILE_BYTES = 1 << 20
 """A file of this size is followed by another; two are kept of each task."""
+
+LAST_BYTES = 1 << 16
+"""So much of the newest file of a task is looked at by who wants the last spans alone."""
 
 SPANS_WAITING = 1_000
 """So many spans are kept of what a task does in WRITE_MS; of those that come after, none."""
@@ -115,11 +119,28 @@ class TraceReader:
             return
         whole = text[: text.rfind(b"\n") + 1]
         self._read[path] = offset + len(whole)
-        for line in whole.splitlines():
-            try:
-                yield _of_line(line)
-            except (ValueError, TypeError, KeyError):
-                continue
+        yield from _parse(whole)
+
+
+def read_last_spans(folder: Path, task: int) -> list[TaskSpan]:
+    """The last spans of a task, of LAST_BYTES at most; none if there are none."""
+    files = _list_files(folder, task)
+    try:
+        with files[-1][1].open("rb") as file:
+            begin = max(0, file.seek(0, os.SEEK_END) - LAST_BYTES)
+            file.seek(begin)
+            text = file.read(LAST_BYTES)
+    except (IndexError, OSError):
+        return []
+    return list(_parse(text.partition(b"\n")[2] if begin else text))
+
+
+def _parse(text: bytes) -> Iterator[TaskSpan]:
+    for line in text.splitlines():
+        try:
+            yield _of_line(line)
+        except (ValueError, TypeError, KeyError):
+            continue
 
 
 def _to_line(of_task: TaskSpan) -> bytes:
