@@ -34,7 +34,7 @@ from ouzel.runtime.run import Handle
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import KeyIndex
-from ouzel.session import load, start
+from ouzel.session import Job, load, start
 
 METER_INTERVAL_S = 0.1
 
@@ -125,8 +125,8 @@ def start_topology(options: argparse.Namespace, directory: Path) -> tuple[Handle
     return start_heron(topology, pack(topology), directory), counted_words(directory)
 
 
-def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Counter]:
-    """The word count as SQL."""
+def load_sql(options: argparse.Namespace, directory: Path, **more: str) -> Job:
+    """The word count as SQL, with `more` settings."""
     query = (Path(__file__).parent / "word_count.sql").read_text(encoding="utf-8")
     file = directory / "word_count.sql"
     file.write_text(query.format(words=options.words, **INTO[options.into]), encoding="utf-8")
@@ -139,7 +139,12 @@ def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Cou
         "parallelism": options.bolts,
         "checkpoint.interval.ms": options.checkpoint,
     }
-    handle = start(load(file, [(key, str(value)) for key, value in pairs.items()]))
+    return load(file, [(key, str(value)) for key, value in (pairs | more).items()])
+
+
+def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Counter]:
+    """The word count as SQL, started."""
+    handle = start(load_sql(options, directory))
     return handle, acked_rows(handle)
 
 
@@ -153,9 +158,9 @@ def description(options: argparse.Namespace) -> dict[str, Any]:
     return {"engine": "ouzel", "workload": workload, "mode": "heron", **chosen}
 
 
-def arguments() -> argparse.Namespace:
+def make_parser(description: str | None) -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=175_000, help="distinct words (175000 or 450000)")
     parser.add_argument("--spouts", type=int, default=1)
     parser.add_argument("--bolts", type=int, default=1)
@@ -174,12 +179,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--effectively-once", action="store_true", help="with --sql and --checkpoint")
     parser.add_argument("--warm-up", type=float, default=5, help="seconds before the measured window")
     parser.add_argument("--seconds", type=float, default=10, help="length of the measured window")
-    return parser.parse_args()
+    return parser
 
 
 def main() -> None:
     """Run once and print the line."""
-    options = arguments()
+    options = make_parser(__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="word-count-") as folder:
         handle, rows = (start_sql if options.sql else start_topology)(options, Path(folder))
         try:

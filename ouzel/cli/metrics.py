@@ -1,4 +1,4 @@
-"""Commands on metrics: files for Grafana and Prometheus, and sending to Graphite and by OpenTelemetry's protocol."""
+"""Commands on metrics: files for Grafana and Prometheus, and sending to Graphite and by OpenTelemetry's protocol, traces too."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ from ouzel.cli.rounds import repeat
 from ouzel.errors import OuzelError
 
 LookEvery = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
+ReceiverUrl = Annotated[
+    str,
+    typer.Argument(
+        metavar="URL",
+        help="Where an OpenTelemetry collector takes OTLP over HTTP: http://HOST:4318.",
+        show_default=False,
+    ),
+]
 SendOnce = Annotated[bool, typer.Option("--once", help="Send what there is, and end.")]
 
 metrics = typer.Typer(name="metrics", help="Take the metrics of submitted topologies elsewhere.", no_args_is_help=True)
@@ -66,14 +74,7 @@ def _graphite(
 
 @metrics.command("otlp")
 def _otlp(
-    url: Annotated[
-        str,
-        typer.Argument(
-            metavar="URL",
-            help="Where an OpenTelemetry collector takes OTLP over HTTP: http://HOST:4318.",
-            show_default=False,
-        ),
-    ],
+    url: ReceiverUrl,
     every: LookEvery = 10.0,
     once: SendOnce = False,
     debug: Debug = False,
@@ -98,8 +99,30 @@ def _otlp(
         _send_all(OtlpSender(partial(find_containers, Registry()), address), "the receiver", every, once)
 
 
+@metrics.command("traces")
+def _traces(url: ReceiverUrl, every: LookEvery = 10.0, once: SendOnce = False, debug: Debug = False) -> None:
+    """Send the traces of all submitted topologies by OpenTelemetry's protocol, until Ctrl-C.
+
+    Those are traced that were submitted with SET 'trace.sample' = '0.001', say: so many of the batches of their sources.
+    Headers, certificates and compression are those of OpenTelemetry's variables, as OTEL_EXPORTER_OTLP_HEADERS.
+    """
+    with report_errors(debug):
+        from ouzel.runtime.cluster.submitted.registry import Registry
+        from ouzel.tracker.metrics.new_samples import find_containers
+
+        try:
+            from ouzel.tracker.metrics.otlp_traces import OtlpTraceSender, traces_url
+        except ModuleNotFoundError as error:
+            raise OuzelError(describe_missing("this needs", error, "otel")) from None
+        try:
+            address = traces_url(url)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="URL") from None
+        _send_all(OtlpTraceSender(partial(find_containers, Registry()), address), "the receiver", every, once)
+
+
 class MetricsSender(Protocol):
-    """What takes metrics elsewhere."""
+    """What takes metrics, or traces, elsewhere."""
 
     def send(self) -> int:
         """Send what has come, and what waits; raises OSError if it cannot."""

@@ -147,6 +147,8 @@ class Settings:
             `all` of it. See docs/ui.md#what-is-done-by-itself.
         health_tasks_max: most tasks that a bolt gets by itself.
         health_tasks_min: fewest tasks that a bolt is left with by itself.
+        trace_sample: which share of the batches of sources is followed down to the sinks, from 0 to 1: of each a trace that
+            `ouzel metrics traces` sends by OpenTelemetry's protocol. See docs/ui.md#traces.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -185,6 +187,7 @@ class Settings:
     health_policy: HealthPolicy = HealthPolicy.OFF
     health_tasks_max: int = 8
     health_tasks_min: int = 1
+    trace_sample: float = 0.0
     seed: int = 0
     query_name: str = ""
 
@@ -282,10 +285,14 @@ MAY_BE_ZERO = frozenset(
         "low_watermark_bytes",
         "checkpoint_interval_ms",
         "seed",
+        "trace_sample",
         "trigger_ms",
     }
 )
 """Numbers for which zero means something; all others are at least 1."""
+
+SHARES = frozenset({"trace_sample"})
+"""Numbers from 0 to 1."""
 
 
 def _parse(key: str, value: str, kind: type[Any]) -> Any:
@@ -295,11 +302,15 @@ def _parse(key: str, value: str, kind: type[Any]) -> Any:
         if issubclass(kind, Enum):
             return kind(value.lower().replace("_", "-"))
         parsed = kind(value)
-        if kind is not str and parsed < (0 if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else 1):
+        name = key.replace(".", "_").replace("-", "_")
+        if kind is not str and parsed < (0 if name in MAY_BE_ZERO else 1):
+            raise ValueError
+        if name in SHARES and not parsed <= 1:
             raise ValueError
         return parsed
     except (ValueError, KeyError):
-        least = "" if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else " of at least 1"
+        name = key.replace(".", "_").replace("-", "_")
+        least = " from 0 to 1" if name in SHARES else "" if name in MAY_BE_ZERO else " of at least 1"
         numbers = {int: f"a whole number{least}", float: f"a number{least}", bool: "true or false"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
         meant = {"exactly-once": "effectively-once, which is exactly-once here"}.get(value.lower().replace("_", "-"))

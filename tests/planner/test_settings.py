@@ -47,6 +47,9 @@ def test_every_setting_is_described() -> None:
         ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),
         ("parallelism", "two", "'parallelism' cannot be 'two'; write a whole number"),
         ("container.cpu", "-1", "'container.cpu' cannot be '-1'; write a number"),
+        ("trace.sample", "1.5", "'trace.sample' cannot be '1.5'; write a number from 0 to 1"),
+        ("trace.sample", "nan", "'trace.sample' cannot be 'nan'; write a number from 0 to 1"),
+        ("trace.sample", "-0.1", "'trace.sample' cannot be '-0.1'; write a number from 0 to 1"),
         ("topology.master.standby", "yes", "'topology.master.standby' cannot be 'yes'; write true or false"),
         (
             "delivery",

@@ -66,7 +66,8 @@ def tracked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracked]:
         (root / "counted.sql").write_text(QUERY)
         registry = Registry()
         try:
-            submitted = CliRunner().invoke(commands, ["submit", str(root / "counted.sql")])
+            options = ["--set", "trace.sample=1"]
+            submitted = CliRunner().invoke(commands, ["submit", *options, str(root / "counted.sql")])
             assert submitted.exit_code == 0, submitted.output
             app = create_app(registry, owner_of=lambda client, server: os.getuid())
             with TestClient(app, base_url="http://localhost") as client:

@@ -12,17 +12,25 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
     ExportMetricsServiceResponse,
 )
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AGGREGATION_TEMPORALITY_CUMULATIVE, Metric
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
+from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.task_metrics import CPU_TIME, MetricsSample
+from ouzel.runtime.observe.trace_files import TraceWriter
 from ouzel.runtime.process.metrics_file import MetricsWriter
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
+from ouzel.runtime.protocol.trace_span import TraceSpan
+from ouzel.runtime.protocol.tracing import COMPUTE, READ
 from ouzel.tracker.metrics.otlp import OtlpSender, metric_name, metrics_url
+from ouzel.tracker.metrics.otlp_traces import OtlpTraceSender, trace_id, traces_url
 from tests.tracker.snapshots import EVIL
 
+PATHS = ("/v1/metrics", "/v1/traces")
 EMITTED, LAG = "__emit-count/default", "__lag"
 
 
@@ -31,6 +39,7 @@ class Receiver:
 
     def __init__(self) -> None:
         self.requests: list[ExportMetricsServiceRequest] = []
+        self.traces: list[ExportTraceServiceRequest] = []
         self.headers: list[dict[str, str]] = []
         self.status = 200
         receiver = self
@@ -38,11 +47,14 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                if receiver.status == 200 and self.path == "/v1/metrics":
+                if receiver.status == 200 and self.path in PATHS:
                     receiver.headers.append(dict(self.headers))
+                if receiver.status == 200 and self.path == "/v1/metrics":
                     receiver.requests.append(ExportMetricsServiceRequest.FromString(body))
+                if receiver.status == 200 and self.path == "/v1/traces":
+                    receiver.traces.append(ExportTraceServiceRequest.FromString(body))
                 answer = ExportMetricsServiceResponse().SerializeToString()
-                self.send_response(receiver.status if self.path == "/v1/metrics" else 404)
+                self.send_response(receiver.status if self.path in PATHS else 404)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)
@@ -71,6 +83,19 @@ class Receiver:
                 for metric in resource.scope_metrics[0].metrics:
                     found += [(name, metric.name, *point) for point in _points_of(metric)]
         return sorted(found, key=lambda point: (point[1], point[4]))
+
+    @property
+    def spans(self) -> list[tuple[str, Span]]:
+        """All spans, each with the name of its topology."""
+        return [
+            (one.value.string_value, span)
+            for request in self.traces
+            for resource in request.resource_spans
+            for one in resource.resource.attributes
+            if one.key == "service.name"
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
 
 
 def _points_of(metric: Metric) -> Iterator[tuple[str, int, int, float, int]]:
@@ -157,9 +182,80 @@ def test_the_command_sends_all_topologies_with_the_headers_of_the_library(
     assert "a-secret" not in refused.output
 
 
+SEQUENCE = (3 << 32) + 5
+FIRST = TraceSpan(1, SEQUENCE, READ, 11, (), 1_000, 2_000, 0, 10, 9)
+THEN = TraceSpan(1, SEQUENCE, COMPUTE, 2**64 - 1, (11, 12), 2_500, 3_000, 1, 9, 4)
+
+
+def write_spans(folder: Path) -> None:
+    """What two tasks did, of which one has a bad name."""
+    for task, operators, span in ((Task(1, "words", 0), ["1 Scan"], FIRST), (Task(3, EVIL, 0), [], THEN)):
+        writer = TraceWriter(folder, task)
+        writer.note(span)
+        writer.on_tick(operators, 0.0)
+
+
+def test_spans_come_once_with_their_parents_times_and_what_was_done(tmp_path: Path, receiver: Receiver) -> None:
+    folder = tmp_path / "words-4a" / "container-1"
+    folder.mkdir(parents=True)
+    write_spans(folder)
+    sender = OtlpTraceSender(lambda: [("made", folder)], traces_url(receiver.url))
+    assert (sender.send(), sender.send()) == (2, 0)
+    sender.close()
+    (topology, first), (_, then) = sorted(receiver.spans, key=lambda one: one[1].start_time_unix_nano)
+    assert topology == "made"
+    ids = [one.trace_id for _, one in receiver.spans]
+    assert ids == [trace_id("words-4a", 1, SEQUENCE).to_bytes(16)] * 2
+    assert (
+        trace_id("words-4b", 1, SEQUENCE) != trace_id("words-4a", 1, SEQUENCE) != trace_id("words-4a", 1, SEQUENCE + 1)
+    )
+    assert (first.span_id, first.parent_span_id) == ((11).to_bytes(8), b"")
+    assert (then.span_id, then.parent_span_id) == ((2**64 - 1).to_bytes(8), (11).to_bytes(8))
+    assert [link.span_id for link in then.links] == [(12).to_bytes(8)]
+    assert (first.name, then.name) == ("read words", f"compute {EVIL}")
+    assert (then.start_time_unix_nano, then.end_time_unix_nano) == (2_500_000, 3_000_000)
+    said = {one.key: one.value for one in then.attributes}
+    assert (said["component"].string_value, said["instance"].int_value) == (EVIL, 3)
+    assert (said["rows_in"].int_value, said["rows_out"].int_value, said["attempt"].int_value) == (9, 4, 1)
+    operators = next(one.value for one in first.attributes if one.key == "operators")
+    assert [one.string_value for one in operators.array_value.values] == ["1 Scan"]
+
+
+def test_spans_that_are_refused_wait_and_come_once(tmp_path: Path, receiver: Receiver) -> None:
+    write_spans(tmp_path)
+    sender = OtlpTraceSender(lambda: [("made", tmp_path)], traces_url(receiver.url), timeout_s=0.2)
+    receiver.status = 503
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"."):
+            sender.send()
+    receiver.status = 200
+    assert sender.send() == 2
+    assert len(receiver.spans) == 2
+    sender.close()
+
+
+def test_the_command_sends_the_traces_of_all_topologies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receiver: Receiver
+) -> None:
+    monkeypatch.setenv("OUZEL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a-secret")
+    registry = Registry()
+    for name in ("one", "two"):
+        registry.put(Submitted(name, f"{name}-1", 1, Condition.STOPPED, 0, True))
+        folder = registry.folder(name).run(f"{name}-1") / "container-1"
+        folder.mkdir(parents=True)
+        write_spans(folder)
+    done = CliRunner().invoke(commands, ["metrics", "traces", receiver.url, "--once"])
+    assert (done.exit_code, done.output) == (0, "")
+    assert sorted(topology for topology, _ in receiver.spans) == ["one", "one", "two", "two"]
+    assert len({span.trace_id for _, span in receiver.spans}) == 2
+    assert {headers["authorization"] for headers in receiver.headers} == {"Bearer a-secret"}
+
+
+@pytest.mark.parametrize("command", ["otlp", "traces"])
 @pytest.mark.parametrize("url", ["host:4318", "ftp://host", "http://", "http://host:port", "http://host:0"])
-def test_what_is_no_address_is_refused(url: str) -> None:
-    wrong = CliRunner().invoke(commands, ["metrics", "otlp", url, "--once"])
+def test_what_is_no_address_is_refused(url: str, command: str) -> None:
+    wrong = CliRunner().invoke(commands, ["metrics", command, url, "--once"])
     assert wrong.exit_code == 2
 
 

@@ -301,6 +301,17 @@ def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands
     assert (wrong.exit_code, "has no part 'nobody'" in wrong.output) == (2, True)
 
 
+def test_the_page_of_a_topology_shows_its_last_traces(tracked: Tracked) -> None:
+    def steps() -> list[str]:
+        page = BeautifulSoup(tracked.client.get(f"/pages/topology/{tracked.name}").text, "html.parser")
+        table = page.select_one("table.traces")
+        return [] if table is None else [row.get_text(" ") for row in table.select("tbody tr")]
+
+    wait_until(lambda: len(steps()) >= 4)
+    told = {step.partition(", task")[0].strip() for step in steps()}
+    assert told == {"read lines", "compute count_by_key", "write count_by_key", "await acks lines"}
+
+
 def _append(lines: IO[str]) -> bool:
     lines.write('{"n": 1}\n')
     lines.flush()

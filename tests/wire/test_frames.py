@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -118,6 +119,25 @@ def test_control_messages_survive_in_order_between_rows() -> None:
     assert first.frame.equals(frame)
     assert last.frame.schema == frame.schema
     assert not last.frame.height
+
+
+def test_a_frame_says_in_which_spans_it_was_made_only_if_a_root_is_traced() -> None:
+    frame, roots = pl.DataFrame({"word": ["a"], "n": [1]}), (Root(7, 1, 0), Root(8, 2, 0))
+    plain, traced = data(frame, roots), replace(data(frame, roots), spans=(2**64 - 1, 0))
+    coder = codec(WORDS)
+    before, after = through_a_socket(coder, [plain, traced])
+    assert isinstance(before, Data)
+    assert isinstance(after, Data)
+    assert (before.spans, after.spans) == ((), (2**64 - 1, 0))
+    frames = list[Frame]()
+    left, right = pairs()
+    out, into = Outbound(), Inbound()
+    out.put(coder.encode(plain))
+    while not frames:
+        out.flush(left)
+        frames += into.receive(right)
+    assert not [field.name for field, _ in frames[0].header().ListFields() if field.name == "spans"]
+    assert sum(map(len, coder.encode(traced))) - sum(map(len, coder.encode(plain))) <= 8 * 2 + 2 + 7  # padded to 8
 
 
 @pytest.mark.parametrize("length", [3, 40])

@@ -148,8 +148,13 @@ class Chain:
 
     def sample_into(self, take: TakesFrames | None) -> None:
         """Show each frame that an operator has made to `take`, with the operator's name; None for nobody."""
-        names = [f"{place} {type(operator).__name__}" for place, operator in enumerate(self.operators, 1)]
+        names = self.operator_names
         self.watch = (lambda place, frame: take(names[place], frame)) if take else None
+
+    @property
+    def operator_names(self) -> list[str]:
+        """What each operator is called where people look at it."""
+        return [f"{place} {type(operator).__name__}" for place, operator in enumerate(self.operators, 1)]
 
     def trial(self) -> Chain:
         """The same chain up to its operators with state, to compute rows once more with; it has refused and counted nothing."""

@@ -17,6 +17,7 @@ from ouzel.connectors.writing import InstantWriter, SinkWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
+from ouzel.runtime.observe.trace_files import TraceWriter
 from ouzel.runtime.process.asks import TaskAsks
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.epochs import TaskEpochs
@@ -49,6 +50,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.pace import Pace, Polls, Portions, Rhythm
 from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.trace_span import TraceSpan
 from ouzel.runtime.protocol.watchdog import Watchdog
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
 from ouzel.runtime.wire import wire_pb2
@@ -150,6 +152,7 @@ class Instance:
         self._offsets: Offsets | None = None
         self._slow_since = 0.0
         self.asks: TaskAsks | None = None
+        self.traces: TraceWriter | None = None
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms, clock)
         self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", clock(), self._note)
         self.running = True
@@ -243,6 +246,8 @@ class Instance:
         if self._sink is not None:
             self._sink.close()
         if self._machine is not None:
+            if self.traces is not None:
+                self.traces.write(self._machine.operator_names)
             try:
                 self._machine.close()
             except Exception as error:
@@ -344,6 +349,8 @@ class Instance:
         self._take_snapshot_if_due(machine)
         if self.asks is not None:
             self.asks.on_tick(machine, now)
+        if self.traces is not None:
+            self.traces.on_tick(machine.operator_names, now)
         self._tell_of_published()
         if machine.paused != self._rested_in:
             self._rested_in = machine.paused
@@ -445,6 +452,8 @@ class Instance:
                 self._rhythm.report_at_once()
             elif isinstance(instruction, Failed):
                 raise TopologyError(instruction.reason)  # nothing that comes after it may leave, nor be committed
+            elif isinstance(instruction, TraceSpan) and self.traces is not None:
+                self.traces.note(instruction)
         if buffers:
             with self.watchdog.outside():
                 self._gateway.send(buffers)
@@ -481,6 +490,8 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     reporter.epochs = epochs
     instance = Instance(job, task, gateway, reporter, pasts, incarnation)
     instance.asks = TaskAsks(here, task)
+    if settings.trace_sample:
+        instance.traces = TraceWriter(here, task)
     stop_at_sigterm(instance.stop)
     gateway.start()
     instance.run()

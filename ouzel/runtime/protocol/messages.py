@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from ouzel.runtime.protocol.trace_span import TraceSpan
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -46,7 +48,8 @@ class Data:
 
     `id` is 64 bits and the same in every attempt, so that a stateful receiver knows a replay; `roots` are the tracked batches it came of,
     none at most once. `edges` says what stands for it in the tree of each root, if that is not its id (see anchors.edges). `stream`
-    numbers the topology's outputs (see groupings.stream_numbers).
+    numbers the topology's outputs (see groupings.stream_numbers). `spans` says for each root in which span the frame was made, 0 if the
+    root is not traced; it is empty if none is (see tracing).
     """
 
     stream: int
@@ -56,6 +59,7 @@ class Data:
     roots: tuple[Root, ...]
     frame: pl.DataFrame
     edges: tuple[int, ...] = ()
+    spans: tuple[int, ...] = ()
 
     @property
     def leaves(self) -> Iterable[tuple[Root, int]]:
@@ -222,4 +226,4 @@ class Failed:
     reason: str
 
 
-Instruction = Send | Write | Flush | Commit | Event | Finished | Failed
+Instruction = Send | Write | Flush | Commit | Event | Finished | Failed | TraceSpan

@@ -29,7 +29,8 @@ class Shell:
         outside: entered around a call that may wait for something outside the process, so that the wait is not taken for a hang.
         interject: called with instructions that are carried out at once, although the call goes on; it also reports.
         progress: called now and then in a call that takes long, so that it is not taken for a hang.
-        monotonic_ms: the time now, in milliseconds, on the clock of `now_ms`. For user code; the machine itself is told the time.
+        monotonic_ms: the time now, in milliseconds, on the clock of `now_ms`. For user code, and for the ends of spans; otherwise the
+            machine is told the time.
     """
 
     wall_zero_us: Callable[[], int] = lambda: 0

@@ -38,6 +38,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.pieces import pieces
 from ouzel.runtime.protocol.shell import Shell, TakesFrames
+from ouzel.runtime.protocol.tracing import EMIT, READ, Tracer
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 
@@ -171,6 +172,7 @@ class TaskMachine:
         self.acker = Acker(task.id, incarnation, settings.ack_timeout_ms, self.tracked, commits)
         self.clock = InputClock(links.sources)
         self.gate = Gate()
+        self.tracer = Tracer(task.id, settings.trace_sample, setup.shell)
         self.finished = False
         self.now_ms = 0.0
         self._out: list[Instruction] = []
@@ -296,6 +298,11 @@ class TaskMachine:
         self.counts.pending_rows = self.acker.pending_rows
         return self.counts
 
+    @property
+    def operator_names(self) -> list[str]:
+        """The operators of SQL that it is made of; none of a spout or bolt written by hand."""
+        return []
+
     def sample_into(self, take: TakesFrames | None) -> None:
         """From now on show frames that pass to `take`, with the name of what has made them; None for nobody."""
         self._take_sample = take
@@ -336,9 +343,12 @@ class TaskMachine:
         """
         self._emissions = mix(self._emissions)
         root = self.acker.next_root()
-        roots = (root,) if self.tracked else ()
+        is_traced = self.tracer.is_on and self.tracer.is_traced(root.sequence)
+        roots = (root,) if self.tracked or is_traced else ()
         base = frame_id or self._emissions
         messages = [message for stream, frame in frames for message in self.route(stream, frame, base, roots, index)]
+        if is_traced:
+            self._trace_emission(root.sequence, rows, messages)
         done = self.acker.hold(root, messages, rows, token, self.now_ms)
         self._send(messages)
         self._complete(done)
@@ -358,6 +368,13 @@ class TaskMachine:
             for task, dealt in outlet.route(frame, frame_id, index)
             for part, rows in pieces(dealt)
         ]
+
+    def _trace_emission(self, sequence: int, rows: int, messages: Sequence[Data]) -> None:
+        sent = sum(message.frame.height for message in messages)
+        span = self.tracer.end_first(sequence, READ if self.is_spout else EMIT, self.now_ms, rows, sent)
+        for message in messages:
+            message.spans = (span.id,)
+        self._out.append(span)
 
     def answer(self, handled: Iterable[Data], made: Iterable[Data]) -> None:
         """Ack `handled`, each under all its roots, together with what was made under the same roots."""
@@ -401,6 +418,8 @@ class TaskMachine:
             self.counts.rows_acked += held.rows
             slot = bucket_of((self.now_ms - held.emitted_ms) * 1000)
             self.counts.latency_us[slot] = self.counts.latency_us.get(slot, 0) + held.rows
+            if self.tracer.is_on and self.tracer.is_traced(held.sequence):
+                self._out.append(self.tracer.end_wait(held.sequence, held.emitted_ms, self.now_ms, held.attempt))
         self._on_completion(held)
 
     @property

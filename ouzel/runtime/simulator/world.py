@@ -6,6 +6,7 @@ Everything is drawn from one seed, so a failure is replayed exactly (TigerBeetle
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Task, Topology
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, KeepUpTo, Send, Write
 from ouzel.runtime.protocol.shell import Shell
+from ouzel.runtime.protocol.trace_span import TraceSpan
 from ouzel.runtime.simulator.epochs import Epoch, Epochs, sent_as_file
 from ouzel.runtime.simulator.host import TICK_MS, DeadlyNote, Host, OnItsWay, TaskPast
 from ouzel.runtime.simulator.links import SimulatedLinks, take_arrived
@@ -36,6 +38,9 @@ from ouzel.runtime.tasks.partitions import SourceHistory
 
 if TYPE_CHECKING:
     from ouzel.runtime.state.context import Snapshot, StateContext
+
+_SPANS_KEPT = 10_000
+"""The last spans that tasks have told, for who looks at them; a run in memory may never end."""
 
 WALL_ZERO_US = 1_577_836_800_000_000
 """A simulated day begins on the first of January 2020, 00:00 UTC."""
@@ -63,6 +68,7 @@ class World:
         self.frames: dict[int, pl.DataFrame] = {}
         self.results = SimulatedResults(deliver or self.frames.__setitem__)
         self.events: list[Event] = []
+        self.spans: deque[tuple[int, TraceSpan]] = deque(maxlen=_SPANS_KEPT)
         self.happened: list[str] = []
         self.snapshots: dict[StateContext, list[Snapshot]] = {}
         self.failed = ""
@@ -474,6 +480,8 @@ class World:
                     self._order(self.hosts[task], instruction)
                 case Event():
                     self.events.append(instruction)
+                case TraceSpan():
+                    self.spans.append((task, instruction))
                 case Finished():
                     self.hosts[task].finished = True
                 case Failed(reason):

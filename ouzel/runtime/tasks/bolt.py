@@ -26,6 +26,8 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import IN_FLIGHT_MAX, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskSetup, carry_counts
+from ouzel.runtime.protocol.trace_span import TraceSpan
+from ouzel.runtime.protocol.tracing import spans_again, spans_under, write_span
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.chain_task import ChainTask, SinkEnd
@@ -59,6 +61,7 @@ class ChainBolt(ChainTask[Data]):
         self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
         self._tell_spouts_at = self._tell_stalled_at = 0.0
         self._late = 0
+        self._unwritten: dict[int, list[TraceSpan]] = {}
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     @property
@@ -110,6 +113,7 @@ class ChainBolt(ChainTask[Data]):
             yield group
 
     def _handle(self, group: list[Data]) -> None:
+        began_us = self.tracer.begin(group, self.now_ms) if self.tracer.is_on else 0
         self.counts.rows_in += sum(message.frame.height for message in group)
         made = self._compute(group)
         refuse_records(self, self.refusals, take_uncomputed(self, self.chain))
@@ -120,13 +124,25 @@ class ChainBolt(ChainTask[Data]):
         if any(message.edges for message in group):
             for message in messages:
                 message.edges = edges(message.id, roots, group)
+        traced = self._trace(group, began_us, frame_id, made, messages) if began_us else []
         if self._ledger is not None:
             self._ledger.note(group, messages)
         self._send(messages)
         if self.sink and self.sink.written > written:
             self.sink.unflushed.extend(group)
+            if traced:
+                self._unwritten[group[-1].id] = traced
         else:
             self.answer(group, messages)
+
+    def _trace(
+        self, group: list[Data], began_us: int, frame_id: int, made: Streams, messages: Sequence[Data]
+    ) -> list[TraceSpan]:
+        traced = self.tracer.end(group, began_us, frame_id, sum(frame.height for _, frame in made))
+        self._out += traced
+        for message in messages:
+            message.spans = spans_under(message.roots, traced)
+        return traced
 
     def _compute(self, group: list[Data]) -> Streams:
         if len(group) > 1:
@@ -183,7 +199,13 @@ class ChainBolt(ChainTask[Data]):
         What was emitted for several frames together may come again for each: each time something else stands for it in their tree.
         """
         outputs = [
-            replace(old, roots=message.roots, edges=edges(old.id, message.roots, [message])) for old in entry.outputs
+            replace(
+                old,
+                roots=message.roots,
+                edges=edges(old.id, message.roots, [message]),
+                spans=spans_again(old, message),
+            )
+            for old in entry.outputs
         ]
         self._send(outputs)
         self.answer([message], outputs)
@@ -229,6 +251,13 @@ class ChainBolt(ChainTask[Data]):
 
     def _let_go(self, flushed: list[Data]) -> None:
         self.answer(flushed, ())
+        if self._unwritten:
+            self._trace_writes(flushed)
+
+    def _trace_writes(self, flushed: list[Data]) -> None:
+        for message in flushed:
+            for computed in self._unwritten.pop(message.id, ()):
+                self._out.append(write_span(computed, self.wall_us))
 
     def flush_on_pause(self, now_ms: float) -> list[Instruction]:
         """Emit the changes that EMIT AFTER DELAY holds back."""

@@ -116,6 +116,10 @@ class ChainTask(TaskMachine, Generic[Waits]):
         """These are flushed: nothing waits for them any more."""
         raise NotImplementedError
 
+    @property
+    def operator_names(self) -> list[str]:
+        return self.chain.operator_names
+
     def sample_into(self, take: TakesFrames | None) -> None:
         self.chain.sample_into(take)
 

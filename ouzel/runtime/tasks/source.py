@@ -21,6 +21,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskSetup
+from ouzel.runtime.protocol.tracing import READ
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import WatermarkStatus
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
@@ -197,6 +198,9 @@ class SourceSpout(ChainTask[PendingBatch]):
         for _, frame in made:
             self.counts.rows_out += frame.height
             self._out += sink.write(frame_id, frame)
+        if self.tracer.is_on and self.tracer.is_traced(held.sequence):
+            out = sum(frame.height for _, frame in made)
+            self._out.append(self.tracer.end_first(held.sequence, READ, self.now_ms, rows, out))
         if self.tracked and sink.written > written:
             sink.unflushed.append(held)
         else:

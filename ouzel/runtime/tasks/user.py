@@ -21,6 +21,7 @@ from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
+from ouzel.runtime.protocol.tracing import spans_again
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.own_state import UserTask
@@ -146,13 +147,16 @@ class _Opened:
     since_ms: float
     xors: dict[Root, int] = field(init=False)
     made: list[Data] = field(default_factory=list)
+    first: Data = field(init=False)
+    """The attempt that was handed over."""
 
     def __post_init__(self) -> None:
+        self.first = self.message
         self.on_replay(self.message)
 
     def on_replay(self, message: Data) -> None:
         """It will be acked under the roots of this attempt, with what came of it so far; its rows are there already."""
-        self.message = replace(self.message, roots=message.roots, edges=message.edges)
+        self.message = replace(self.message, roots=message.roots, edges=message.edges, spans=message.spans)
         self.xors = dict(message.leaves)
         for frame in self.made:
             self._answer_for(frame)
@@ -224,6 +228,13 @@ class UserBolt(UserTask):
         self._open[batch] = self._open_ids[message.id] = _Opened(message, self.now_ms)
         self._unanswered += 1
         self.counts.rows_in += message.frame.height
+        began_us = self.tracer.begin([message], self.now_ms) if self.tracer.is_on else 0
+        rows_out = self.counts.rows_out
+        self._hand_over(batch, message)
+        if began_us:
+            self._out += self.tracer.end([message], began_us, message.id, self.counts.rows_out - rows_out)
+
+    def _hand_over(self, batch: Batch, message: Data) -> None:
         if self._quarantine.is_suspected(message.id):
             self._execute_in_parts(batch, message.id)
         else:
@@ -309,9 +320,22 @@ class UserBolt(UserTask):
         messages = self.route(stream, frame, frame_id, roots, task)
         for message in messages:
             message.edges = edges(message.id, roots, frames)
+            message.spans = self._spans_under(roots, opened)
             for one in opened:
                 one.anchor(message)
         self._send(messages)
+
+    def _spans_under(self, roots: Iterable[Root], anchors: Iterable[_Opened]) -> tuple[int, ...]:
+        """The spans in which the anchors were handled, in the trace of each root; nothing if none is traced."""
+        if not self.tracer.is_on:
+            return ()
+        known: dict[tuple[int, int], int] = {}
+        for one in anchors:
+            for root, span in zip(one.first.roots, one.first.spans, strict=False):
+                if span:
+                    known.setdefault((root.task, root.sequence), self.tracer.span_of(one.first.id, root))
+        spans = tuple(known.get((root.task, root.sequence), 0) for root in roots)
+        return spans if any(spans) else ()
 
     def fit(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame as the component declares the stream."""
@@ -398,7 +422,12 @@ class UserBolt(UserTask):
 
 def _again(made: Iterable[Data], message: Data) -> list[Data]:
     """What came of a batch, under the roots of another attempt."""
-    return [replace(old, roots=message.roots, edges=edges(old.id, message.roots, [message])) for old in made]
+    return [
+        replace(
+            old, roots=message.roots, edges=edges(old.id, message.roots, [message]), spans=spans_again(old, message)
+        )
+        for old in made
+    ]
 
 
 class _Last:

@@ -131,6 +131,7 @@ class Codec:
             id=message.id,
             roots=_roots(message.roots),
             edges=message.edges,
+            spans=message.spans,
         )
         if not frame.height:
             return [memoryview(pack_header(wire_pb2.DATA, message.destination, header))]
@@ -151,7 +152,8 @@ class Codec:
         else:
             rows = pl.DataFrame(schema=stream.schema)
         roots = tuple(map(_root, header.roots))
-        return Data(header.stream, header.source, frame.destination, header.id, roots, rows, tuple(header.edges))
+        edges, spans = tuple(header.edges), tuple(header.spans)
+        return Data(header.stream, header.source, frame.destination, header.id, roots, rows, edges, spans)
 
 
 def _batch(frame: pl.DataFrame, stream: _Stream) -> tuple[pa.RecordBatch, bool]:

@@ -55,7 +55,7 @@ class Root(_message.Message):
     def __init__(self, task: _Optional[int] = ..., sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., settled: _Optional[int] = ...) -> None: ...
 
 class Header(_message.Message):
-    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan", "edges", "generation", "mark")
+    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan", "edges", "generation", "mark", "spans")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +70,7 @@ class Header(_message.Message):
     EDGES_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     MARK_FIELD_NUMBER: _ClassVar[int]
+    SPANS_FIELD_NUMBER: _ClassVar[int]
     stream: int
     source: int
     rows: int
@@ -84,7 +85,8 @@ class Header(_message.Message):
     edges: _containers.RepeatedScalarFieldContainer[int]
     generation: int
     mark: Mark
-    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., mark: _Optional[_Union[Mark, _Mapping]] = ...) -> None: ...
+    spans: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., mark: _Optional[_Union[Mark, _Mapping]] = ..., spans: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Mark(_message.Message):
     __slots__ = ("epoch", "kept", "generation")

@@ -58,10 +58,19 @@ def metrics_url(url: str) -> str:
     Raises:
         ValueError: it is no address of HTTP.
     """
+    return place_below(url, PATH)
+
+
+def place_below(url: str, path: str) -> str:
+    """The address of a receiver, with the path if it has none.
+
+    Raises:
+        ValueError: it is no address of HTTP.
+    """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
         raise ValueError(f"'{url}' is no address; write http://HOST:4318")
-    return urlunsplit(parts if parts.path.strip("/") else parts._replace(path=PATH))
+    return urlunsplit(parts if parts.path.strip("/") else parts._replace(path=path))
 
 
 class _Waiting(NamedTuple):
@@ -82,7 +91,7 @@ class OtlpSender:
     """
 
     def __init__(self, containers: Containers, url: str, timeout_s: float = TIMEOUT_S) -> None:
-        self._samples, self._said = NewSamples(containers), _LastWords()
+        self._samples, self._said = NewSamples(containers), LastWords()
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=timeout_s)
         self._lives: dict[tuple[str, str, int], tuple[int, int]] = {}
         self._waiting: deque[_Waiting] = deque(maxlen=SAMPLES_KEPT)
@@ -117,7 +126,7 @@ class OtlpSender:
         return began_s
 
 
-class _LastWords(logging.Handler):
+class LastWords(logging.Handler):
     """While it is entered, notes what the library logs, instead of a terminal: it says only so why it failed."""
 
     _logger = logging.getLogger("opentelemetry")

@@ -29,6 +29,7 @@ from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epoch
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.results import ResultTail, read_tail
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.traces import list_traces
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
@@ -144,6 +145,7 @@ def describe_page(
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
+        "traces": list_traces(snapshot.job),
         "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),
