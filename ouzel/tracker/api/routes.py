@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from ouzel.errors import NotSupported, SubmissionError
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.tracker.api import measuring, plans, stacks, states
 from ouzel.tracker.api.models import (
     Config,
@@ -28,6 +29,7 @@ from ouzel.tracker.api.models import (
     PackingPlanShape,
     PhysicalPlanShape,
     QueryTimeline,
+    ReconciliationShape,
     RuntimeState,
     SampleShape,
     SchedulerLocation,
@@ -258,6 +260,13 @@ def get_exception_summary(found: FoundTopology, component: str, instance: Instan
 def get_epochs(watcher: AppWatcher, found: FoundTopology) -> list[EpochShape]:
     """Its newest complete epochs, the newest first, and which task was slowest. Heron has no such address."""
     return [states.epoch_shape(each) for each in list_epochs(watcher.registry, found)]
+
+
+@router.get("/topologies/reconciliations")
+def get_reconciliations(watcher: AppWatcher, topology: Topologies) -> list[ReconciliationShape]:
+    """The reconciliations that are kept, of queries of these names or of all, the newest first. Heron has no such address."""
+    kept = KeptReconciliations(watcher.registry.home)
+    return [states.reconciliation_shape(each) for each in kept.list_newest(topology or None)]
 
 
 @router.get("/topologies/samples")

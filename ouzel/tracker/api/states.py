@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.observe.reconciled import ReconciliationSummary
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker.api.models import (
@@ -16,6 +17,7 @@ from ouzel.tracker.api.models import (
     ExceptionSummary,
     ExecutionState,
     Metadata,
+    ReconciliationShape,
     Registration,
     RuntimeState,
     SampleShape,
@@ -129,6 +131,11 @@ def epoch_shape(epoch: EpochSummary) -> EpochShape:
     return EpochShape(
         epoch=epoch.number, made_us=epoch.made_us, state=dict(epoch.state), keys=dict(epoch.keys), slowest=slowest
     )
+
+
+def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
+    """A reconciliation that is kept."""
+    return ReconciliationShape(**asdict(summary), report=f"/reconciliations/{summary.id}/report")
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
@@ -32,6 +33,8 @@ from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
+
+RECONCILIATIONS_SHOWN = 10
 
 HEALTH_SHOWN = 20
 """So many of the latest things that were done by itself are shown."""
@@ -102,6 +105,8 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
     shown["health_log"] = read_health_log(
         watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
     )
+    queries = {name, snapshot.job.topology.name}
+    shown["reconciliations"] = KeptReconciliations(watcher.registry.home).list_newest(queries)[:RECONCILIATIONS_SHOWN]
     return render(template, **shown | describe_actions(request, name, snapshot.condition))
 
 
@@ -141,6 +146,7 @@ def describe_page(
         "state": views.state_rows(epochs),
         "verdicts": check_health(snapshot, history, epochs, now_s),
         "health_log": None,
+        "reconciliations": (),
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
