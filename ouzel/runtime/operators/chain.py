@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ouzel.planner.topology import DEFAULT_STREAM
+from ouzel.runtime.observe.state_summaries import StateSummary, summarize_states
 from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.lag import Sight
@@ -148,8 +149,18 @@ class Chain:
 
     def sample_into(self, take: TakesFrames | None) -> None:
         """Show each frame that an operator has made to `take`, with the operator's name; None for nobody."""
-        names = [f"{place} {type(operator).__name__}" for place, operator in enumerate(self.operators, 1)]
+        names = self._names
         self.watch = (lambda place, frame: take(names[place], frame)) if take else None
+
+    def summarize_states(self) -> list[StateSummary]:
+        """What each operator keeps, in short."""
+        operators = zip(self._names, self.operators, strict=True)
+        return summarize_states((name, operator.state) for name, operator in operators if operator.state is not None)
+
+    @property
+    def _names(self) -> list[str]:
+        """The operators' names, as users see them."""
+        return [f"{place} {type(operator).__name__}" for place, operator in enumerate(self.operators, 1)]
 
     def trial(self) -> Chain:
         """The same chain up to its operators with state, to compute rows once more with; it has refused and counted nothing."""

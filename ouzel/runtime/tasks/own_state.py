@@ -10,10 +10,12 @@ import polars as pl
 
 from ouzel.errors import StateError, TopologyError
 from ouzel.planner.own_state import KeepsState, gives_snapshot
+from ouzel.runtime.observe.state_summaries import StateSummary
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.plain_values import decode_value, encode_value
+from ouzel.runtime.state.summary import OF_PYTHON
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.user_code import blame_component
 
@@ -39,6 +41,9 @@ class UserTask(TaskMachine):
         self._component = component
         self._time_us, self._ended = Progress()
         self._snapshots = 0
+
+    def summarize_states(self) -> list[StateSummary]:
+        return [StateSummary(OWN_STATE, note=OF_PYTHON)] if self.stateful else []
 
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With how far it is, and what the component's own `snapshot` gives.

@@ -288,6 +288,28 @@ class ReconciliationShape(BaseModel):
     report: str
 
 
+class LargeKeyShape(BaseModel):
+    """A key, a text a column, and how many rows it has."""
+
+    cells: list[str]
+    rows: int
+
+
+class OperatorStateShape(BaseModel):
+    """What an operator keeps in a table, over the tasks that have told; `note` is why no largest keys are known."""
+
+    component: str
+    operator: str
+    table: str
+    tasks: int
+    keys: int | None
+    rows: int | None
+    columns: list[str]
+    largest: list[LargeKeyShape]
+    note: str
+    at_us: int
+
+
 class SampleShape(BaseModel):
     """The last rows that passed an operator of an instance; `at_us` is when the latest came, microseconds since 1970."""
 

@@ -26,6 +26,7 @@ from ouzel.tracker.api.models import (
     Metadata,
     MetricsShape,
     MetricsTimeline,
+    OperatorStateShape,
     PackingPlanShape,
     PhysicalPlanShape,
     QueryTimeline,
@@ -273,6 +274,12 @@ def get_reconciliations(watcher: AppWatcher, topology: Topologies) -> list[Recon
 def get_samples(found: FoundTopology) -> list[SampleShape]:
     """The rows that its tasks have sampled last. Heron has no such address."""
     return states.sample_shapes(found)
+
+
+@router.get("/topologies/state")
+def get_state(found: FoundTopology) -> list[OperatorStateShape]:
+    """What its operators kept when rows were last sampled: keys, rows and the largest keys. Heron has no such address."""
+    return states.state_shapes(found)
 
 
 @router.get("/topologies/pid")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.cluster.submitted.asking import list_samples, list_state
 from ouzel.runtime.observe.reconciled import ReconciliationSummary
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
@@ -17,6 +17,7 @@ from ouzel.tracker.api.models import (
     ExceptionSummary,
     ExecutionState,
     Metadata,
+    OperatorStateShape,
     ReconciliationShape,
     Registration,
     RuntimeState,
@@ -27,6 +28,7 @@ from ouzel.tracker.api.models import (
 from ouzel.tracker.api.plans import logical_plan, packing_plan, physical_plan, release
 from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions, find_times
+from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 from ouzel.tracker.words import time_text
 
@@ -136,6 +138,11 @@ def epoch_shape(epoch: EpochSummary) -> EpochShape:
 def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
     """A reconciliation that is kept."""
     return ReconciliationShape(**asdict(summary), report=f"/reconciliations/{summary.id}/report")
+
+
+def state_shapes(snapshot: TopologySnapshot) -> list[OperatorStateShape]:
+    """What its operators kept when rows were last sampled."""
+    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_state(snapshot.job))]
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:

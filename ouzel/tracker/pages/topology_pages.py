@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.cluster.submitted.asking import list_samples, list_state
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
@@ -28,6 +28,7 @@ from ouzel.tracker.pages import views
 from ouzel.tracker.topologies.asked import describe_asks
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
+from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.results import ResultTail, read_tail
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
@@ -49,6 +50,7 @@ templates = Environment(
     lstrip_blocks=True,
 )
 templates.filters["time_text"] = words.time_text
+templates.filters["count_text"] = words.count_text
 templates.filters["outcome_text"] = outcome_text
 
 
@@ -150,6 +152,7 @@ def describe_page(
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
+        "kept": fold_states(list_state(snapshot.job)),
         "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),

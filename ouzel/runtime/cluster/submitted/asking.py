@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ouzel.errors import SubmissionError
 from ouzel.runtime.cluster.submitted.verbs import find_parts
 from ouzel.runtime.observe.samples import OperatorSample, read_row_samples
+from ouzel.runtime.observe.state_summaries import StateSummary, read_state_summaries
 from ouzel.runtime.process.asks import ON, Ask, AskKind, ask_path, write_ask
 from ouzel.runtime.protocol.cluster.submitted import Verb
 
@@ -62,6 +63,15 @@ def find_tasks(job: RunDescription, target: str = "") -> Iterator[tuple[Path, Ta
         for task in job.tasks_in(number):
             if (number, f"instance-{task.id}") in parts or (number, "") in parts:
                 yield job.container(number), task
+
+
+def list_state(job: RunDescription, target: str = "") -> list[tuple[Task, StateSummary]]:
+    """What tasks kept when rows were last sampled.
+
+    Raises:
+        SubmissionError: there is no such part.
+    """
+    return [(task, one) for folder, task in find_tasks(job, target) for one in read_state_summaries(folder, task.id)]
 
 
 def list_samples(job: RunDescription, target: str = "") -> list[tuple[Task, OperatorSample]]:
