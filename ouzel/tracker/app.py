@@ -87,7 +87,11 @@ def create_app(
 
 def scrape(watcher: api.AppWatcher) -> Response:
     """What Prometheus reads."""
-    found = [(one, watcher.history(one)) for one in watcher.snapshots() if isinstance(one, TopologySnapshot)]
+    found = [
+        (one, watcher.history(one))
+        for one in watcher.snapshots(with_processes=False)
+        if isinstance(one, TopologySnapshot)
+    ]
     return Response(exposition(found, int(time.time())), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -20,7 +20,7 @@ from ouzel.runtime.state.keyed_table import KeyedTable
 from ouzel.runtime.state.lending import SnapshotParts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
-from ouzel.runtime.state.summary import TableCounts, count_rows
+from ouzel.runtime.state.summary import TableCounts, count_table
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
 from ouzel.runtime.state.value import Value
 
@@ -108,7 +108,7 @@ class StateContext:
 
     def count_tables(self) -> list[TableCounts]:
         """How much is in each table by key, and its largest keys."""
-        return [count_rows(table) for table in self._tables.values() if isinstance(table, KeyedTable)]
+        return [count_table(table) for table in self._tables.values() if isinstance(table, KeyedTable)]
 
     def snapshot(self) -> Snapshot:
         """All that is kept now."""

@@ -37,7 +37,7 @@ class TableCounts:
     sizes: tuple[int, ...]
 
 
-def count_rows(table: KeyedTable, most: int = LARGEST_SHOWN) -> TableCounts:
+def count_table(table: KeyedTable, most: int = LARGEST_SHOWN) -> TableCounts:
     """What a table and its bags hold, in whole columns: 8 bytes and a few nanoseconds a key and a row, and no copy of what is lent."""
     keys, limit = len(table.index), table.index.limit
     if not table.bags:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.submitted.asking import list_samples, list_state
+from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
 from ouzel.runtime.observe.reconciled import ReconciliationSummary
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
@@ -142,7 +142,7 @@ def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
 
 def state_shapes(snapshot: TopologySnapshot) -> list[OperatorStateShape]:
     """What its operators kept when rows were last sampled."""
-    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_state(snapshot.job))]
+    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_kept_state(snapshot.job))]
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:

@@ -27,35 +27,39 @@ reconciliation_router = APIRouter(include_in_schema=False)
 def reconciliations_page(watcher: AppWatcher) -> Response:
     """All reconciliations that are kept."""
     return render(
-        "reconciliations.html", reconciliations=kept_of(watcher).list_newest(), leads=watcher.registry.names()
+        "reconciliations.html",
+        reconciliations=kept_reconciliations(watcher).list_newest(),
+        leads=watcher.registry.names(),
     )
 
 
 @reconciliation_router.get("/pages/reconciliations", response_class=HTMLResponse)
 def reconciliations_part(watcher: AppWatcher) -> Response:
     """The same as what changes on that page."""
-    return render("reconciled.html", reconciliations=kept_of(watcher).list_newest(), leads=watcher.registry.names())
+    return render(
+        "reconciled.html", reconciliations=kept_reconciliations(watcher).list_newest(), leads=watcher.registry.names()
+    )
 
 
 @reconciliation_router.get("/reconciliations/{reconciliation}", response_class=HTMLResponse)
 def reconciliation_page(watcher: AppWatcher, reconciliation: str) -> Response:
     """One of them, its report in place."""
-    found = kept_of(watcher).find(reconciliation)
+    found = kept_reconciliations(watcher).find(reconciliation)
     if found is None:
         return _not_kept()
-    others = kept_of(watcher).list_newest({found.query})
-    has_report = kept_of(watcher).read_report(found.id) is not None
+    others = kept_reconciliations(watcher).list_newest({found.query})
+    has_report = kept_reconciliations(watcher).read_report(found.id) is not None
     return render("reconciliation.html", one=found, has_report=has_report, others=_neighbours(found, others))
 
 
 @reconciliation_router.get("/reconciliations/{reconciliation}/report", response_class=HTMLResponse)
 def report_page(watcher: AppWatcher, reconciliation: str) -> Response:
     """The report alone, as `ouzel reconcile --report` writes it."""
-    report = kept_of(watcher).read_report(reconciliation)
+    report = kept_reconciliations(watcher).read_report(reconciliation)
     return _not_kept() if report is None else HTMLResponse(report, headers=REPORT_HEADERS)
 
 
-def kept_of(watcher: TopologyWatcher) -> KeptReconciliations:
+def kept_reconciliations(watcher: TopologyWatcher) -> KeptReconciliations:
     """The reconciliations beside the topologies that are watched."""
     return KeptReconciliations(watcher.registry.home)
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.submitted.asking import list_samples, list_state
+from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
@@ -85,7 +85,7 @@ def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
-    for one in watcher.snapshots():
+    for one in watcher.snapshots(with_processes=False):
         # Rates are all that a line needs of its history, and what does not run has none.
         history = watcher.history(one) if isinstance(one, TopologySnapshot) and one.is_alive else None
         epoch = (
@@ -152,7 +152,7 @@ def describe_page(
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
-        "kept": fold_states(list_state(snapshot.job)),
+        "kept": fold_states(list_kept_state(snapshot.job)),
         "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),
