@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.runtime.observe.state_summaries import LargeKey, StateSummary, summarize_states
+from ouzel.runtime.observe.state_summaries import ALIKE, LargeKey, StateSummary, summarize_states
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.summary import ALIKE, LARGEST_SHOWN
+from ouzel.runtime.state.summary import LARGEST_SHOWN
 
 KEY, ROW = {"k": pl.Int64()}, {"v": pl.Int64()}
 steps = st.lists(

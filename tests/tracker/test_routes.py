@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
 from ouzel.errors import OuzelError
-from ouzel.runtime.state.summary import ALIKE
+from ouzel.runtime.observe.state_summaries import ALIKE
 from ouzel.tracker.acting.actions import LEVELS
 from ouzel.tracker.app import create_app
 from ouzel.tracker.serve import listen

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from ouzel.files import put_bytes
 from ouzel.runtime.observe.samples import row_texts
-from ouzel.runtime.state.summary import ALIKE
 
 if TYPE_CHECKING:
     from ouzel.runtime.state.context import StateContext
     from ouzel.runtime.state.summary import TableCounts
+
+ALIKE = "not supported: each key keeps one row of the same columns, so that none is larger"
+OF_PYTHON = "not supported: a spout or bolt in Python keeps one value, and only it knows its keys"
 
 
 @dataclass(frozen=True)

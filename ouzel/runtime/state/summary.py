@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 LARGEST_SHOWN = 5
 
-ALIKE = "not supported: each key keeps one row of the same columns, so that none is larger"
-OF_PYTHON = "not supported: a spout or bolt in Python keeps one value, and only it knows its keys"
-
 
 @dataclass(frozen=True)
 class TableCounts:

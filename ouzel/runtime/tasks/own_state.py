@@ -10,12 +10,11 @@ import polars as pl
 
 from ouzel.errors import StateError, TopologyError
 from ouzel.planner.own_state import KeepsState, gives_snapshot
-from ouzel.runtime.observe.state_summaries import StateSummary
+from ouzel.runtime.observe.state_summaries import OF_PYTHON, StateSummary
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.plain_values import decode_value, encode_value
-from ouzel.runtime.state.summary import OF_PYTHON
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.user_code import blame_component
 
