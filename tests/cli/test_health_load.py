@@ -29,8 +29,9 @@ WAITS_S = 0.002
 """For each of two rows by which a batch changes a word's count: the one that is taken back, and the one that comes."""
 
 PADDING = 4_000
-"""What waits for a task is seen only beyond its socket, which takes a megabyte or two: so words are long, and the 2,000 that may be on their way are
-eight megabytes. That is no more than a link may hold, four times the high watermark: what it drops comes again after 30 s."""
+"""What waits for a task is seen only beyond its socket, which takes a megabyte or two: so words are long, and the 2,000 that may be on
+their way are eight megabytes. No more fits into a link, four times the high watermark: what it drops comes again after 30 s.
+"""
 
 MODULE = f"""
 import time
