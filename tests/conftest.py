@@ -9,6 +9,7 @@ import sys
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -113,6 +114,14 @@ def warm_servers() -> Iterator[WarmServers]:
     servers = WarmServers()
     yield servers
     servers.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_home() -> Iterator[None]:
+    """What a command keeps in OUZEL_HOME it does not keep in that of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(prefix="oz") as home:
+        patch.setenv("OUZEL_HOME", home)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import report_errors
 from ouzel.printable import printable
 from ouzel.runtime.process.asks import MINUTES_MAX, LogLevelName
+
+if TYPE_CHECKING:
+    from ouzel.runtime.observe.state_summaries import StateSummary
 
 
 def set_log_level(
@@ -49,13 +52,13 @@ def sample_rows(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Show the last rows that passed the operators of a submitted topology.
+    """Show the last rows that passed the operators of a submitted topology, and what these keep: keys, rows, the largest keys.
 
     Nothing is sampled until --minutes asks for it, and without a row that passes there is nothing to show.
     Of each operator of each task 20 rows are kept, and no more are taken in a second.
     """
     with report_errors(debug):
-        from ouzel.runtime.cluster.submitted.asking import ask_samples, list_samples
+        from ouzel.runtime.cluster.submitted.asking import ask_samples, list_kept_state, list_samples
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.runtime.protocol.cluster.submitted import Verb
 
@@ -74,11 +77,23 @@ def sample_rows(
             typer.echo(f"no rows are sampled; write `ouzel sample {name} --minutes 5`, and look again", err=True)
         for task, sample in found:
             _show(f"{task.component}[{task.index}] · {sample.operator}", sample.columns, sample.rows)
+        for task, one in list_kept_state(registry.folder(name).load(record.run), of):
+            typer.echo(printable(f"{task.component}[{task.index}] · {one.operator} keeps {_describe(one)}"))
 
 
 def _show(title: str, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> None:
     typer.echo(printable(title))
     print_columns([printable(name) for name in columns], [[printable(cell) for cell in row] for row in rows])
+
+
+def _describe(kept: StateSummary) -> str:
+    """What an operator keeps in a table, in a line."""
+    if kept.keys is None:
+        return f"state; its largest keys: {kept.note}"
+    rows = "" if kept.rows is None else f", {kept.rows:,} rows"
+    largest = "; ".join(f"{', '.join(key.cells) or '(no key)'}: {key.rows:,}" for key in kept.largest)
+    told = f"; largest keys: {largest or kept.note}" if largest or kept.note else ""
+    return f"{kept.table}: {kept.keys:,} keys{rows}{told}"
 
 
 def _count(tasks: int) -> str:

@@ -17,6 +17,7 @@ from ouzel import session
 from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
+from ouzel.cli.keeping import keep_reconciliation
 from ouzel.cli.query import QuerySource
 from ouzel.cli.speech import speaker
 from ouzel.cli.table import PIPE_WIDTH
@@ -181,6 +182,7 @@ def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, ou
     from ouzel.reconcile import reconcile
     from ouzel.reconcile.comparing.answers import choose_sink
     from ouzel.reconcile.recording.standing import standing
+    from ouzel.runtime.observe.reconciled import new_id
 
     with standing(home, choose_sink(job.program, each.table), each.cut.closed_only, say) as run:
         found = reconcile(
@@ -190,6 +192,7 @@ def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, ou
         out.print(Text(f"\n{each.table}", style="bold"))
     out.print(summary(found))
     save_report(found, each.report)
+    keep_reconciliation(found, new_id(), is_live=run.live)
     return Exit.ANSWERED if found.explained else Exit.DIFFERENT
 
 

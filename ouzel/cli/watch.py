@@ -15,6 +15,7 @@ from rich.text import Text
 from ouzel.cli.comparing import Request, check_comparisons, load_request, save_report, say, start_session
 from ouzel.cli.differences import show_unexplained, summary
 from ouzel.cli.failure import Exit
+from ouzel.cli.keeping import keep_reconciliation
 from ouzel.cli.screen import may_draw
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
@@ -23,6 +24,7 @@ from ouzel.reconcile.comparing.answers import choose_sink
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.recording.live import is_live, status
 from ouzel.reconcile.watch import Round, Watch
+from ouzel.runtime.observe.reconciled import new_id
 
 LOOK_SECONDS = 0.5
 """Seconds between two checks that the run still goes on."""
@@ -70,7 +72,7 @@ def _metrics(query: str, table: str, served: tuple[str, int] | None, stack: Exit
 
 
 class Watching:
-    """Shows the rounds of a watch, and keeps its report and metrics."""
+    """Shows the rounds of a watch, keeps its report and metrics, and it itself among the reconciliations of OUZEL_HOME."""
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class Watching:
             now,
         )
         self._rounds = self._failures = 0
+        self._id = new_id()
 
     def follow(self, home: Path, every_s: float) -> Exit:
         """Compare every so many seconds, and once more when the run has ended; Ctrl-C ends the watch and leaves the run alone.
@@ -161,6 +164,7 @@ class Watching:
             save_report(
                 self._watch.total, self._report, further=self._watch.by_windows and len(self._watch.total.rounds) > 1
             )
+            keep_reconciliation(self._watch.total, self._id, is_live=not look.over, rounds=self._rounds)
 
     def _end(self, ended: Exit) -> Exit:
         total = self._watch.total

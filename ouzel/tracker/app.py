@@ -26,13 +26,19 @@ from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import OwnerOf, RequestGuard
 from ouzel.tracker.logs import log_pages
 from ouzel.tracker.metrics.prometheus import exposition
+from ouzel.tracker.pages import reconciliation_pages, viz_pages
 from ouzel.tracker.pages import topology_pages as pages
-from ouzel.tracker.pages import viz_pages
 from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
-READING = (api.router, pages.page_router, log_pages.log_router, viz_pages.viz_router)
+READING = (
+    api.router,
+    pages.page_router,
+    log_pages.log_router,
+    viz_pages.viz_router,
+    reconciliation_pages.reconciliation_router,
+)
 ACTING = (acting.acting_router, acting.api_router)
 """Routers that only show something, and those that change something."""
 
@@ -81,7 +87,11 @@ def create_app(
 
 def scrape(watcher: api.AppWatcher) -> Response:
     """What Prometheus reads."""
-    found = [(one, watcher.history(one)) for one in watcher.snapshots() if isinstance(one, TopologySnapshot)]
+    found = [
+        (one, watcher.history(one))
+        for one in watcher.snapshots(with_processes=False)
+        if isinstance(one, TopologySnapshot)
+    ]
     return Response(exposition(found, int(time.time())), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -27,7 +27,7 @@ OWN_SITE = frozenset({"same-origin", "none"})
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # with no-referrer a form of our own page would come from the origin "null"
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -40,7 +40,7 @@ CallNext = Callable[[Request], Awaitable[Response]]
 
 
 class RequestGuard:
-    """Middleware: refuses who may not ask, and puts HEADERS on every answer.
+    """Middleware: refuses who may not ask, and puts HEADERS on every answer that does not say otherwise itself.
 
     Args:
         token: what a request must show, as a bearer or as the password of any user; empty if none is needed.
@@ -54,7 +54,8 @@ class RequestGuard:
     async def __call__(self, request: Request, call_next: CallNext) -> Response:
         began = time.perf_counter()
         response = self._refuse(request) or await call_next(request)
-        response.headers.update(HEADERS)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
         response.headers["x-process-time"] = str(time.perf_counter() - began)
         return response
 

@@ -25,7 +25,14 @@ from tests.servers.waiting import wait_until
 __all__ = ["place"]
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(1_500)]
 
-WAITS_S = 0.004
+WAITS_S = 0.002
+"""For each of two rows by which a batch changes a word's count: the one that is taken back, and the one that comes."""
+
+PADDING = 4_000
+"""What waits for a task is seen only beyond its socket, which takes a megabyte or two: so words are long, and the 2,000 that may be on
+their way are eight megabytes. No more fits into a link, four times the high watermark: what it drops comes again after 30 s.
+"""
+
 MODULE = f"""
 import time
 import ouzel
@@ -34,12 +41,12 @@ import ouzel
 @ouzel.function(("VARCHAR",), "VARCHAR", by_row=True)
 def slowly(word: str | None) -> str | None:
     time.sleep({WAITS_S})
-    return word
+    return word and word.rstrip("x")
 """
 
 QUERY = """
 SET 'health.policy' = 'rescale'; SET 'health.tasks.max' = '4'; SET 'checkpoint.interval.ms' = '1000';
-SET 'batch.rows' = '100'; SET 'max.pending.rows' = '500'; SET 'high.watermark.bytes' = '4000'; SET 'low.watermark.bytes' = '2000';
+SET 'batch.rows' = '100'; SET 'max.pending.rows' = '2000'; SET 'high.watermark.bytes' = '2000000'; SET 'low.watermark.bytes' = '500000';
 CREATE TABLE lines (word VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.jsonl', 'format' = 'json', 'follow' = 'true');
 SELECT SLOWLY(word) AS word, n
 FROM (SELECT word, COUNT(*) AS n FROM lines GROUP BY word) AS s EMIT CHANGES;
@@ -63,10 +70,10 @@ class Words(Thread):
         number, due, before_s = 0, 0.0, time.monotonic()
         while not self._ends.wait(0.1):
             due, before_s = due + self.rate_s * (time.monotonic() - before_s), time.monotonic()
-            words = [f"word{(number + place) * 7 % 50_021}" for place in range(int(due))]
+            words = [f"word{(number + place) * 7 % 503}" for place in range(int(due))]
             number, due = number + len(words), due - len(words)
             with self._file.open("a") as file:
-                file.writelines(json.dumps({"word": word}) + "\n" for word in words)
+                file.writelines(json.dumps({"word": word + PADDING * "x"}) + "\n" for word in words)
             self.counts.update(words)
 
     def stop(self) -> None:

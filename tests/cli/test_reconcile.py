@@ -31,6 +31,7 @@ from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
 from ouzel.reconcile.recording.record import RunRecord
 from ouzel.reconcile.watch import Round
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load
 
@@ -163,6 +164,34 @@ def follow(rounds: list[Any], monkeypatch: pytest.MonkeyPatch, metrics: Metrics 
 )
 def test_a_watch_ends_with_what_it_has_seen(rounds: list[Any], code: Exit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert follow(rounds, monkeypatch)[0] is code
+
+
+def test_a_watch_is_kept_as_one_with_the_report_of_all_its_rounds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OUZEL_HOME", str(tmp_path))
+    follow([AGREED, NOTHING, WRONG, LAST], monkeypatch)
+    kept = KeptReconciliations(tmp_path)
+    (one,) = kept.list_newest()
+    assert (one.query, one.table, one.matched, one.unexplained, one.rounds, one.is_live) == (
+        "q",
+        "result",
+        50,
+        2,
+        4,
+        False,
+    )
+    assert (one.is_explained, one.verdict) == (False, "Stream and batch differ: 2 rows without an explanation.")
+    assert "value differs" in (kept.read_report(one.id) or "")
+
+
+def test_what_cannot_be_kept_is_said_and_changes_no_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("OUZEL_HOME", str(tmp_path / "file"))
+    assert follow([AGREED, LAST], monkeypatch)[0] is Exit.ANSWERED
+    assert capsys.readouterr().err.count("cannot be kept in") == 2
 
 
 FAILS = OuzelError("Spark is away")

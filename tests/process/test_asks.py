@@ -6,6 +6,7 @@ import json
 import logging
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +17,7 @@ import pytest
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe import samples
 from ouzel.runtime.observe.samples import CELL_CHARACTERS, ROWS_KEPT, RowSampler, read_row_samples, samples_path
+from ouzel.runtime.observe.state_summaries import LargeKey, StateSummary, read_state_summaries, summaries_path
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.rowwise.rows import Passing
 from ouzel.runtime.process.asks import MINUTES_MAX, ON, Ask, AskKind, TaskAsks, Term, ask_path, write_ask
@@ -31,8 +33,15 @@ class Machine:
     def __init__(self) -> None:
         self.take: Any = None
 
+        self.state: list[StateSummary] = []
+        self.summarized = 0
+
     def sample_into(self, take: Any) -> None:
         self.take = take
+
+    def summarize_states(self) -> list[StateSummary]:
+        self.summarized += 1
+        return self.state
 
 
 class Clock:
@@ -131,6 +140,28 @@ def test_rows_are_sampled_while_that_is_asked_and_by_the_machine_of_now(tmp_path
     look(asks, second, 3_000.0)
     assert second.take is None
     assert read_row_samples(tmp_path, TASK.id) == [sample], "the last rows stay to be looked at"
+
+
+def test_what_is_kept_is_told_while_rows_are_sampled_and_more_seldom_if_that_takes_long(tmp_path: Path) -> None:
+    clock, machine, path = Clock(), Machine(), ask_path(tmp_path, AskKind.SAMPLES, TASK.id)
+    times = iter([0.0, 1.0, 0.0, 200.0])  # it takes a millisecond, then 200
+    asks = TaskAsks(tmp_path, TASK, clock, lambda: next(times))
+    look(asks, machine, 0.0)
+    assert machine.summarized == 0, "nothing is summed up unless it is asked for"
+    write_ask(path, Ask(ON, clock.us + 10 * MINUTE_US))
+    one = StateSummary("1 Join", "keys", 3, 9, (EVIL,), (LargeKey((EVIL,), 7), LargeKey(("NULL",), 2)))
+    machine.state = [one, StateSummary("2 Group", "groups", 5, note="why")]
+    looks = [(1_000, 1), (9_999, 1), (11_000, 2), (50_999, 2)]
+    for now_ms, summarized in looks:
+        look(asks, machine, now_ms)
+        assert machine.summarized == summarized, now_ms
+    told = read_state_summaries(tmp_path, TASK.id)
+    assert [replace(each, at_us=0) for each in told] == machine.state
+    assert told[0].at_us == clock.us
+    assert stat.S_IMODE(summaries_path(tmp_path, TASK.id).stat().st_mode) == 0o600
+    for damage in ("", "{", '[{"operator": "x"}]', '[{"largest": [1], "columns": 1}]'):
+        summaries_path(tmp_path, TASK.id).write_text(damage)
+        assert read_state_summaries(tmp_path, TASK.id) == []
 
 
 def test_samples_have_limits() -> None:

@@ -14,7 +14,9 @@ import httpx2
 import pytest
 from bs4 import BeautifulSoup
 
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from tests.observe.test_reconciled import summary
 from tests.servers.waiting import wait_until
 from tests.tracker.browser import CHROMIUM, Browser
 from tests.tracker.conftest import Tracked
@@ -73,6 +75,21 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         assert page.select_one("#connection").text == ""  # type: ignore[union-attr]
         assert "Content Security Policy" not in said
         assert "CONSOLE" not in said
+
+
+def test_a_report_is_shown_in_its_frame_and_runs_nothing(tracked: Tracked, address: str, browser: Browser) -> None:
+    one = summary(1_700_000_000_000_000, tracked.name)
+    script = "<script>document.title = 'ran'; parent.document.title = 'ran'</script>"
+    report = f"<!doctype html><title>a report</title><style>p {{ color: rgb(1, 2, 3) }}</style><p>its text</p>{script}"
+    KeptReconciliations(tracked.registry.home).keep(one, report)
+    browser.show(f"{address}topology/{tracked.name}")
+    assert browser.value("document.querySelector('.reconciled tbody a').textContent") == "2023-11-14 22:13:20"
+    browser.show(f"{address}reconciliations/{one.id}/report")
+    assert browser.value("getComputedStyle(document.querySelector('p')).color") == "rgb(1, 2, 3)"
+    assert browser.value("document.title") == "a report"
+    browser.show(f"{address}reconciliations/{one.id}")
+    assert str(browser.value("document.title")).startswith(f"{tracked.name}, "), "all is loaded, and no script has run"
+    assert browser.value("document.querySelector('iframe').contentDocument") is None, "it is of another origin"
 
 
 def test_what_is_typed_into_the_filter_stands_in_the_address_and_hides_the_rest(
@@ -188,6 +205,7 @@ def test_no_page_is_wider_than_its_window(
         f"{one}/logs/1/instance-1.log",
         f"{one}/do/rescale",
         f"{one}/do/kill",
+        "reconciliations",
     ):
         browser.show(address + path)
         assert browser.value("document.documentElement.scrollWidth") <= width, path

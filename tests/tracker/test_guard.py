@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,10 @@ def test_others_are_served_only_with_a_token(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_told() -> None:
     with listen("127.0.0.1", 0) as taken, pytest.raises(OuzelError, match="choose another with --port"):
         listen("127.0.0.1", taken.getsockname()[1])
+
+
+def test_an_answer_in_two_parts_does_not_wait_for_an_acknowledgement() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -21,7 +21,7 @@ from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker.acting.carrying import Carried
 from ouzel.tracker.alone import is_run, run_alone
 from ouzel.tracker.health.manager import HealthManager, see_topology
-from ouzel.tracker.health.memory_file import load_memory, memory_path, store_memory
+from ouzel.tracker.health.memory_file import ASIDE_MAX, list_asides, load_memory, memory_path, store_memory
 from ouzel.tracker.health.regulator import Patience
 from ouzel.tracker.health.telling import read_health_log
 from ouzel.tracker.health.treatments import TreatmentMemory, TreatmentOutcome
@@ -178,10 +178,77 @@ def test_status_and_page_show_what_was_done(world: World) -> None:
     assert read_health_log(world.registry, "made", HealthPolicy.OFF).note == ""
 
 
-def test_a_file_that_cannot_be_read_is_as_none(world: World) -> None:
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"count": 1}',
+    '{"treatments": [{}], "rests": [], "shortages": {}, "count": 1}',
+    "\x00" * 200,
+]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_file_is_told_everywhere_and_kept_under_another_name(world: World, text: str) -> None:
+    path = memory_path(world.registry, "made")
+    path.write_text(text)
+    before = read_health_log(world.registry, "made", HealthPolicy.ALL)
+    assert [line.startswith(f"{path} is damaged, and what was done is not known: ") for line in before.problems] == [
+        True
+    ]
+    assert path.read_text() == text, "who only looks changes nothing"
+    (told,) = world.look(0)
+    aside = path.with_name("health.damaged-1.json")
+    assert told.startswith(
+        f"made: what was done before is in {aside}, which is damaged: what was not to be done again may be"
+    )
+    assert (aside.read_text(), path.exists()) == (text, False)
+    world.sighting = seen(SHORT)
+    world.look(1, 11)
+    log = read_health_log(world.registry, "made", HealthPolicy.ALL)
+    assert len(log.treatments) == 1
+    assert (aside.read_text(), [str(aside) in line for line in log.problems]) == (text, [True])
+    assert next(log.lines()) == log.problems[0]
+    shown = topology_pages.describe_page(world.one, History(), [], ResultTail((), ()), 20.0) | {"health_log": log}
+    page = topology_pages.templates.get_template("topology.html").render(**shown)
+    assert log.problems[0] in BeautifulSoup(page, "html.parser").text
+
+
+def test_files_that_are_damaged_again_and_again_stop_it_and_none_is_written_over(world: World) -> None:
+    path = memory_path(world.registry, "made")
+    for number in range(1, ASIDE_MAX + 1):
+        path.write_text(f"damage {number}")
+        world.begin()
+        world.look(0)
+    path.write_text("the last")
+    world.begin()
+    world.sighting = seen(SHORT)
+    for line in world.look(0, 10):
+        assert line.startswith(f"made: {path} is damaged, as {ASIDE_MAX} before it were; look for what damages it")
+    assert world.commands == []
+    assert path.read_text() == "the last"
+    assert [one.read_text() for one in list_asides(world.registry, "made")] == [
+        f"damage {n}" for n in range(1, ASIDE_MAX + 1)
+    ]
+
+
+def test_a_file_that_cannot_be_read_now_stops_it_and_stays(world: World) -> None:
+    path = memory_path(world.registry, "made")
+    path.mkdir()
+    world.sighting = seen(SHORT)
+    told = f"what was done to 'made' cannot be read in {path}: Is a directory; nothing is done by itself until it can"
+    assert world.look(0, 10) == [f"made: {told}"] * 2
+    assert world.commands == []
+    assert read_health_log(world.registry, "made", HealthPolicy.ALL).problems == (told,)
+    path.rmdir()
+    world.look(20, 30)
+    assert len(world.commands) == 1
+
+
+def test_what_is_written_is_read_again(world: World) -> None:
     store_memory(world.registry, "made", TreatmentMemory())
     assert json.loads(memory_path(world.registry, "made").read_text())["treatments"] == []
-    memory_path(world.registry, "made").write_text("{")
     assert load_memory(world.registry, "made") == TreatmentMemory()
 
 

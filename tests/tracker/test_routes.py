@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
 from ouzel.errors import OuzelError
+from ouzel.runtime.observe.state_summaries import ALIKE
 from ouzel.tracker.acting.actions import LEVELS
 from ouzel.tracker.app import create_app
 from ouzel.tracker.serve import listen
@@ -284,9 +285,13 @@ def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands
     assert "<b>seen</b>" in samples[-1]["columns"]
     page = tracked.client.get(f"/pages/topology/{tracked.name}").text
     assert "<b>seen" not in page
+    (kept,) = tracked.get("/topologies/state")  # type: ignore[misc]
+    assert (kept["component"], kept["table"], kept["keys"], kept["note"]) == ("count_by_key", "groups", 2, ALIKE)
+    assert ALIKE in BeautifulSoup(page, "html.parser").select_one("#kept").text  # type: ignore[union-attr]
     assert BeautifulSoup(page, "html.parser").select("table.samples tbody tr")
     shown = CliRunner().invoke(commands, ["sample", tracked.name, "count_by_key"])
     assert "count_by_key[0] · 1 " in shown.output
+    assert f"keeps groups: 2 keys; largest keys: {ALIKE}" in shown.output
     assert "no more rows" in CliRunner().invoke(commands, ["sample", tracked.name, "--minutes", "0"]).output
     asked = CliRunner().invoke(commands, ["log-level", tracked.name, "debug", "lines", "--minutes", "1"])
     assert asked.output == "1 task of 'counted' log from debug on for 1 min\n"

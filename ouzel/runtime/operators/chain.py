@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ouzel.planner.topology import DEFAULT_STREAM
+from ouzel.runtime.observe.state_summaries import StateSummary, summarize_states
 from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.lag import Sight
@@ -150,6 +151,11 @@ class Chain:
         """Show each frame that an operator has made to `take`, with the operator's name; None for nobody."""
         names = self.operator_names
         self.watch = (lambda place, frame: take(names[place], frame)) if take else None
+
+    def summarize_states(self) -> list[StateSummary]:
+        """What each operator keeps, in short."""
+        operators = zip(self.operator_names, self.operators, strict=True)
+        return summarize_states((name, operator.state) for name, operator in operators if operator.state is not None)
 
     @property
     def operator_names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What users ask of the tasks of a topology for some minutes: another log level, and samples of the rows that pass.
+"""What users ask of the tasks of a topology for some minutes: another log level, and samples of the rows that pass and of what is kept.
 
 A command writes a file into the directory of the task's container. The task looks there once a second, obeys, and goes back by itself when
 the time is over. No other process has a part in it: a topology master that dies meanwhile changes nothing, and a task that is started again
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.files import put_bytes, suffix_of_process
 from ouzel.runtime.observe.samples import RowSampler, write_row_samples
+from ouzel.runtime.observe.state_summaries import write_state_summaries
 
 if TYPE_CHECKING:
     from ouzel.planner.topology import Task
@@ -29,6 +30,9 @@ MINUTES_MAX = 240
 
 LOOK_MS = 1_000.0
 """How often a task looks for what is asked of it."""
+
+STATE_MS, STATE_SHARE = 10_000.0, 0.005
+"""While rows are sampled, what a task keeps is summed up so often, and in no more than this share of its time."""
 
 RESERVED = ("kazoo",)
 """Libraries whose loggers stay at warnings: they log passwords that they send."""
@@ -47,7 +51,7 @@ class LogLevelName(Enum):
 
 
 class AskKind(Enum):
-    """What can be asked: a level for all loggers of the process; samples of rows."""
+    """What can be asked: a level for all loggers of the process; samples of rows, and with them what is kept."""
 
     LOG_LEVEL = "log-level"
     SAMPLES = "samples"
@@ -155,13 +159,21 @@ class TaskAsks:
         folder: the directory of its container.
         task: which task.
         wall_us: the wall clock, in microseconds UTC.
+        stopwatch_ms: tells how long something takes, in milliseconds.
     """
 
-    def __init__(self, folder: Path, task: Task, wall_us: Callable[[], int] = lambda: time.time_ns() // 1_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        task: Task,
+        wall_us: Callable[[], int] = lambda: time.time_ns() // 1_000,
+        stopwatch_ms: Callable[[], float] = lambda: time.perf_counter() * 1e3,
+    ) -> None:
         self._folder, self._task, self._wall_us = folder, task, wall_us
         self._level, self._sampler = LogLevel(), RowSampler()
         self._files = {kind: _AskFile(ask_path(folder, kind, task.id)) for kind in AskKind}
-        self._due_ms = 0.0
+        self._due_ms = self._state_due_ms = 0.0
+        self._stopwatch_ms = stopwatch_ms
         self._sampled: TaskMachine | None = None
 
     def on_tick(self, machine: TaskMachine, now_ms: float) -> None:
@@ -179,3 +191,13 @@ class TaskAsks:
             self._sampled = None
         if text := self._sampler.on_second(wall_us):
             write_row_samples(self._folder, self._task.id, text)
+        if is_sampled and now_ms >= self._state_due_ms:
+            self._summarize(machine, wall_us, now_ms)
+
+    def _summarize(self, machine: TaskMachine, wall_us: int, now_ms: float) -> None:
+        """Write what the task keeps; the longer that takes, the longer until it is done again."""
+        began = self._stopwatch_ms()
+        if summaries := machine.summarize_states():
+            write_state_summaries(self._folder, self._task.id, summaries, wall_us)
+        took_ms = self._stopwatch_ms() - began
+        self._state_due_ms = now_ms + max(STATE_MS, took_ms / STATE_SHARE)

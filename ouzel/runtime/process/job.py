@@ -47,7 +47,7 @@ in the heartbeats."""
 _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
 KEY, PROGRAM = "key", "program"
-_DESCRIPTION = "topology"
+DESCRIPTION = "topology"
 _CHECKPOINTS = "checkpoints"
 _loads = False
 
@@ -180,7 +180,7 @@ class RunDescription:
 
     def save_outline(self) -> None:
         """Write the description alone, signed, into the job directory."""
-        self.sign(_DESCRIPTION, pickle.dumps(replace(self, topology=outline(self.topology))))
+        self.sign(DESCRIPTION, pickle.dumps(replace(self, topology=outline(self.topology))))
 
     def sign(self, name: str, text: bytes) -> None:
         """Write a file of that name, signed, into the job directory, whole or not at all."""
@@ -323,7 +323,7 @@ def load_description(home: Path) -> RunDescription:
     Raises:
         TopologyError: as in `read_object`.
     """
-    return cast(RunDescription, read_object(home, _DESCRIPTION))
+    return cast(RunDescription, read_object(home, DESCRIPTION))
 
 
 def read_object(home: Path, name: str) -> object:

@@ -45,6 +45,7 @@ from ouzel.runtime.state.task_snapshot import TaskSnapshot
 if TYPE_CHECKING:
     from ouzel.connectors.backlog import Backlog
     from ouzel.connectors.writing import SinkWriter
+    from ouzel.runtime.observe.state_summaries import StateSummary
 
 REPEAT_MS, REPEAT_MOST_MS = 500, 4_000
 """A watermark may be lost with a connection, so the last one is sent again after the first, then later and later, up to the second."""
@@ -306,6 +307,10 @@ class TaskMachine:
     def sample_into(self, take: TakesFrames | None) -> None:
         """From now on show frames that pass to `take`, with the name of what has made them; None for nobody."""
         self._take_sample = take
+
+    def summarize_states(self) -> list[StateSummary]:
+        """What it keeps, by operator and table, in short: for whoever asks, never while rows wait."""
+        return []
 
     def close(self) -> None:
         """Let go of readers and writers."""

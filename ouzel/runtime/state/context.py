@@ -20,6 +20,7 @@ from ouzel.runtime.state.keyed_table import KeyedTable
 from ouzel.runtime.state.lending import SnapshotParts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
+from ouzel.runtime.state.summary import TableCounts, count_table
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
 from ouzel.runtime.state.value import Value
 
@@ -104,6 +105,10 @@ class StateContext:
     def value(self, name: str, initial: int | bool) -> Value:
         """Declare one value of the operator."""
         return self._declare(Value(name, initial))
+
+    def count_tables(self) -> list[TableCounts]:
+        """How much is in each table by key, and its largest keys."""
+        return [count_table(table) for table in self._tables.values() if isinstance(table, KeyedTable)]
 
     def snapshot(self) -> Snapshot:
         """All that is kept now."""

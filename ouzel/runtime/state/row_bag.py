@@ -129,6 +129,11 @@ class RowBag(Kept):
         none: npt.NDArray[np.bool_] = self._heads["head"][owners] == 0
         return none
 
+    def count_of_owners(self, limit: int) -> npt.NDArray[np.int64]:
+        """How many rows each owner below `limit` has, of whatever weight."""
+        owners = self._links.peek("owner", self.index.limit)  # 0 where there is no row
+        return np.bincount(owners, minlength=limit + 1)[1 : limit + 1]
+
     def select(self, slots: Slots) -> Self:
         """As for every table, with their owners, an owner for each."""
         assert isinstance(self._owners, Kept)

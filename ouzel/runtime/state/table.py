@@ -130,6 +130,10 @@ class Kept(SlotTable):
         """Which slots of the table that it belongs to have nothing in it."""
         raise NotImplementedError
 
+    def count_of_owners(self, limit: int) -> npt.NDArray[np.int64]:
+        """How many rows each slot below `limit` of the table that it belongs to has in it."""
+        raise NotImplementedError
+
     @property
     def has_changes(self) -> bool:
         """Whether what has changed since the last snapshot is known."""

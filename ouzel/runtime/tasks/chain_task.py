@@ -10,6 +10,7 @@ import polars as pl
 
 from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.connectors.writing import SinkWriter
+from ouzel.runtime.observe.state_summaries import StateSummary
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.messages import Flush, Instruction, Write
@@ -122,6 +123,9 @@ class ChainTask(TaskMachine, Generic[Waits]):
 
     def sample_into(self, take: TakesFrames | None) -> None:
         self.chain.sample_into(take)
+
+    def summarize_states(self) -> list[StateSummary]:
+        return self.chain.summarize_states()
 
     @property
     def _settled(self) -> int:

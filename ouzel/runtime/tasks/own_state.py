@@ -10,6 +10,7 @@ import polars as pl
 
 from ouzel.errors import StateError, TopologyError
 from ouzel.planner.own_state import KeepsState, gives_snapshot
+from ouzel.runtime.observe.state_summaries import OF_PYTHON, StateSummary
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
 from ouzel.runtime.state.context import KeyGroups, Snapshot
@@ -39,6 +40,9 @@ class UserTask(TaskMachine):
         self._component = component
         self._time_us, self._ended = Progress()
         self._snapshots = 0
+
+    def summarize_states(self) -> list[StateSummary]:
+        return [StateSummary(OWN_STATE, note=OF_PYTHON)] if self.stateful else []
 
     def snapshot(self, whole: bool) -> TaskSnapshot:
         """With how far it is, and what the component's own `snapshot` gives.

@@ -37,7 +37,8 @@ class TopologyFacts:
         state: how it stands.
         behind_s: seconds that event time is behind the clock; None if that is not known.
         epoch_age_s: seconds since the last complete epoch, or since it was started; None if it makes none, or does not run.
-        figures: by name, those that are known: lag in records, rows read a second, and counts since the start.
+        figures: by name, those that are known: lag in records, rows read a second, counts since the start, and what the newest
+            reconciliation cannot explain.
         verdicts: the kinds of what is the matter with it; None if it does not run.
     """
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ouzel.runtime.observe.reconciled import KeptReconciliations, ReconciliationSummary
 from ouzel.tracker import words
 from ouzel.tracker.alerts.conditions import TopologyFacts
 from ouzel.tracker.health.checkup import check_health
@@ -11,15 +14,34 @@ from ouzel.tracker.topologies.epochs import epoch_age_s, list_epochs
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher, Unreadable
 
+RECONCILED = "not submitted"
+"""How a query stands of which reconciliations are kept, and that is not submitted."""
+
 
 def find_facts(watcher: TopologyWatcher, now_s: float) -> dict[str, TopologyFacts | None]:
-    """The facts of all submitted topologies, by name; None of one that cannot be read and stands as before."""
+    """The facts of all submitted topologies and of queries that were reconciled, by name; None of one that cannot be read and stands as
+    before."""
     found: dict[str, TopologyFacts | None] = dict.fromkeys(watcher.registry.names())
     for one in watcher.snapshots():
         if isinstance(one, Unreadable):
             found[one.record.name] = TopologyFacts(one.condition.value)
         else:
             found[one.name] = facts_of(watcher, one, now_s)
+    for query, unexplained in count_unexplained(KeptReconciliations(watcher.registry.home)).items():
+        known = found.get(query, TopologyFacts(RECONCILED))
+        if known is not None:
+            found[query] = replace(known, figures={**known.figures, "unexplained": unexplained})
+    return found
+
+
+def count_unexplained(kept: KeptReconciliations) -> dict[str, float]:
+    """By query, how much the newest reconciliation of each of its tables cannot explain: rows, and things that were changed since."""
+    newest: dict[tuple[str, str], ReconciliationSummary] = {}
+    for each in kept.list_newest():
+        newest.setdefault((each.query, each.table), each)
+    found: dict[str, float] = {}
+    for (query, _), each in newest.items():
+        found[query] = found.get(query, 0.0) + each.unexplained + len(each.changed)
     return found
 
 

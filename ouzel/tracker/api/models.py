@@ -267,6 +267,49 @@ class EpochShape(BaseModel):
     slowest: EpochStages | None
 
 
+class ReconciliationShape(BaseModel):
+    """A reconciliation that is kept: its outcome, rows by what became of them, and where its report is, if that is kept.
+
+    `at_us` is in microseconds since 1970; `rounds` is 0 of one that compared once.
+    """
+
+    id: str
+    query: str
+    table: str
+    at_us: int
+    verdict: str
+    is_explained: bool
+    is_live: bool
+    matched: int
+    explained: int
+    unexplained: int
+    changed: list[str]
+    rounds: int
+    report: str
+
+
+class LargeKeyShape(BaseModel):
+    """A key, a text a column, and how many rows it has."""
+
+    cells: list[str]
+    rows: int
+
+
+class OperatorStateShape(BaseModel):
+    """What an operator keeps in a table, over the tasks that have told; `note` is why no largest keys are known."""
+
+    component: str
+    operator: str
+    table: str
+    tasks: int
+    keys: int | None
+    rows: int | None
+    columns: list[str]
+    largest: list[LargeKeyShape]
+    note: str
+    at_us: int
+
+
 class SampleShape(BaseModel):
     """The last rows that passed an operator of an instance; `at_us` is when the latest came, microseconds since 1970."""
 

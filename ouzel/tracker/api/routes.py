@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from ouzel.errors import NotSupported, SubmissionError
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.tracker.api import measuring, plans, stacks, states
 from ouzel.tracker.api.models import (
     Config,
@@ -25,9 +26,11 @@ from ouzel.tracker.api.models import (
     Metadata,
     MetricsShape,
     MetricsTimeline,
+    OperatorStateShape,
     PackingPlanShape,
     PhysicalPlanShape,
     QueryTimeline,
+    ReconciliationShape,
     RuntimeState,
     SampleShape,
     SchedulerLocation,
@@ -260,10 +263,23 @@ def get_epochs(watcher: AppWatcher, found: FoundTopology) -> list[EpochShape]:
     return [states.epoch_shape(each) for each in list_epochs(watcher.registry, found)]
 
 
+@router.get("/topologies/reconciliations")
+def get_reconciliations(watcher: AppWatcher, topology: Topologies) -> list[ReconciliationShape]:
+    """The reconciliations that are kept, of queries of these names or of all, the newest first. Heron has no such address."""
+    kept = KeptReconciliations(watcher.registry.home)
+    return [states.reconciliation_shape(each) for each in kept.list_newest(topology or None)]
+
+
 @router.get("/topologies/samples")
 def get_samples(found: FoundTopology) -> list[SampleShape]:
     """The rows that its tasks have sampled last. Heron has no such address."""
     return states.sample_shapes(found)
+
+
+@router.get("/topologies/state")
+def get_state(found: FoundTopology) -> list[OperatorStateShape]:
+    """What its operators kept when rows were last sampled: keys, rows and the largest keys. Heron has no such address."""
+    return states.state_shapes(found)
 
 
 @router.get("/topologies/pid")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
+from ouzel.runtime.observe.reconciled import ReconciliationSummary
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker.api.models import (
@@ -16,6 +17,8 @@ from ouzel.tracker.api.models import (
     ExceptionSummary,
     ExecutionState,
     Metadata,
+    OperatorStateShape,
+    ReconciliationShape,
     Registration,
     RuntimeState,
     SampleShape,
@@ -25,6 +28,7 @@ from ouzel.tracker.api.models import (
 from ouzel.tracker.api.plans import logical_plan, packing_plan, physical_plan, release
 from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions, find_times
+from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
 from ouzel.tracker.words import time_text
 
@@ -129,6 +133,16 @@ def epoch_shape(epoch: EpochSummary) -> EpochShape:
     return EpochShape(
         epoch=epoch.number, made_us=epoch.made_us, state=dict(epoch.state), keys=dict(epoch.keys), slowest=slowest
     )
+
+
+def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
+    """A reconciliation that is kept."""
+    return ReconciliationShape(**asdict(summary), report=f"/reconciliations/{summary.id}/report")
+
+
+def state_shapes(snapshot: TopologySnapshot) -> list[OperatorStateShape]:
+    """What its operators kept when rows were last sampled."""
+    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_kept_state(snapshot.job))]
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:

@@ -15,11 +15,12 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.tracker.acting.carrying import Carried
 from ouzel.tracker.health.diagnosers import diagnose
-from ouzel.tracker.health.memory_file import load_memory, store_memory
+from ouzel.tracker.health.memory_file import load_memory, set_aside, store_memory
 from ouzel.tracker.health.regulator import Patience, Regulator
 from ouzel.tracker.health.resolvers import Bounds, Sighting, sight
 from ouzel.tracker.health.sensors import YOUNG_S, read_sensors
-from ouzel.tracker.health.treatments import Treatment
+from ouzel.tracker.health.telling import describe_aside
+from ouzel.tracker.health.treatments import Treatment, TreatmentMemory
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.topologies.epochs import list_epochs
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
@@ -84,7 +85,10 @@ class HealthManager:
 
     def _look_at(self, one: TopologySnapshot, now: Callable[[], float]) -> Iterator[str]:
         try:
-            regulator = self._regulator(one, now())
+            if one.name not in self._regulators:
+                yield from self._begin(one, now())
+            regulator = self._regulators[one.name]
+            regulator.bounds = bounds_of(one)
             before = regulator.memory.treatments[-1:]
             treatment = regulator.look(self._see(one, now()), now())
             yield from self._tell(one.name, regulator, before)
@@ -102,14 +106,16 @@ class HealthManager:
             return self.see(one, now_s)
         return see_topology(self.watcher.registry, one, self.watcher.history(one), now_s)
 
-    def _regulator(self, one: TopologySnapshot, now_s: float) -> Regulator:
-        known = self._regulators.get(one.name)
-        if known is None:
-            known = Regulator(bounds_of(one), self.patience, load_memory(self.watcher.registry, one.name))
-            known.resume(now_s)
-            self._regulators[one.name] = known
-        known.bounds = bounds_of(one)
-        return known
+    def _begin(self, one: TopologySnapshot, now_s: float) -> Iterator[str]:
+        """Go on with a topology where its file says. A damaged one is set aside before another is written; that is told."""
+        registry, memory = self.watcher.registry, TreatmentMemory()
+        try:
+            memory = load_memory(registry, one.name)
+        except ValueError as error:
+            yield f"{one.name}: {describe_aside(set_aside(registry, one.name))} ({error})"
+        regulator = Regulator(bounds_of(one), self.patience, memory)
+        regulator.resume(now_s)
+        self._regulators[one.name] = regulator
 
     def _tell(self, name: str, regulator: Regulator, before: Sequence[Treatment]) -> Iterator[str]:
         """What became of the last treatment, and the verdicts that nothing is done about, each once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import HealthPolicy
@@ -11,8 +12,8 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Submitted
 from ouzel.tracker import words
 from ouzel.tracker.alone import is_run
-from ouzel.tracker.health.memory_file import load_memory
-from ouzel.tracker.health.treatments import Treatment
+from ouzel.tracker.health.memory_file import list_asides, load_memory, memory_path
+from ouzel.tracker.health.treatments import Treatment, TreatmentMemory
 
 SHOWN = 5
 
@@ -25,11 +26,13 @@ class HealthLog:
         policy: what may be done to it.
         is_held: whether `ouzel health` runs.
         treatments: what was done, the latest first.
+        problems: what cannot be read of what was done, a sentence each.
     """
 
     policy: HealthPolicy
     is_held: bool
     treatments: tuple[Treatment, ...]
+    problems: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
@@ -40,6 +43,7 @@ class HealthLog:
 
     def lines(self) -> Iterator[str]:
         """For a terminal."""
+        yield from self.problems
         if self.note:
             yield self.note
         for one in self.treatments:
@@ -53,8 +57,23 @@ def outcome_text(treatment: Treatment) -> str:
 
 def read_health_log(registry: Registry, name: str, policy: HealthPolicy, most: int = SHOWN) -> HealthLog:
     """The log of a topology, of the latest treatments."""
-    latest = tuple(reversed(load_memory(registry, name).treatments[-most:]))
-    return HealthLog(policy, policy is HealthPolicy.OFF or is_run(registry.home, "health"), latest)
+    memory, problems = TreatmentMemory(), [describe_aside(path) for path in list_asides(registry, name)]
+    try:
+        memory = load_memory(registry, name)
+    except ValueError as error:
+        problems.append(f"{memory_path(registry, name)} is damaged, and what was done is not known: {error}")
+    except OuzelError as error:
+        problems.append(str(error))
+    latest = tuple(reversed(memory.treatments[-most:]))
+    return HealthLog(policy, policy is HealthPolicy.OFF or is_run(registry.home, "health"), latest, tuple(problems))
+
+
+def describe_aside(path: Path) -> str:
+    """What people are told of a damaged file that was set aside, as long as it is there."""
+    return (
+        f"what was done before is in {path}, which is damaged: what was not to be done again may be done again; "
+        "remove that file when you have looked at it"
+    )
 
 
 def describe_log(registry: Registry, record: Submitted) -> list[str]:

@@ -160,7 +160,7 @@ def read_memory(text: str) -> TreatmentMemory:
             [Treatment(**{**one, "outcome": TreatmentOutcome(one["outcome"])}) for one in kept["treatments"]],
             {(resolver, place): Rest(**rest) for resolver, place, rest in kept["rests"]},
             {name: Shortage(**one) for name, one in kept["shortages"].items()},
-            kept["count"],
+            int(kept["count"]),
         )
-    except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"this is no memory of treatments: {error}") from error
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"it is no memory of treatments: {type(error).__name__}: {error}") from error

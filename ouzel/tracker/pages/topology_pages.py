@@ -13,7 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.submitted.asking import list_samples
+from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
+from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
@@ -27,12 +28,15 @@ from ouzel.tracker.pages import views
 from ouzel.tracker.topologies.asked import describe_asks
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
+from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.results import ResultTail, read_tail
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.traces import list_traces
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
 HERE = Path(__file__).parent
+
+RECONCILIATIONS_SHOWN = 10
 
 HEALTH_SHOWN = 20
 """So many of the latest things that were done by itself are shown."""
@@ -47,6 +51,7 @@ templates = Environment(
     lstrip_blocks=True,
 )
 templates.filters["time_text"] = words.time_text
+templates.filters["count_text"] = words.count_text
 templates.filters["outcome_text"] = outcome_text
 
 
@@ -81,7 +86,7 @@ def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     rows, now_s = [], time.time()
-    for one in watcher.snapshots():
+    for one in watcher.snapshots(with_processes=False):
         # Rates are all that a line needs of its history, and what does not run has none.
         history = watcher.history(one) if isinstance(one, TopologySnapshot) and one.is_alive else None
         epoch = (
@@ -103,6 +108,8 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
     shown["health_log"] = read_health_log(
         watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
     )
+    queries = {name, snapshot.job.topology.name}
+    shown["reconciliations"] = KeptReconciliations(watcher.registry.home).list_newest(queries)[:RECONCILIATIONS_SHOWN]
     return render(template, **shown | describe_actions(request, name, snapshot.condition))
 
 
@@ -142,10 +149,12 @@ def describe_page(
         "state": views.state_rows(epochs),
         "verdicts": check_health(snapshot, history, epochs, now_s),
         "health_log": None,
+        "reconciliations": (),
         "old": views.old_text(snapshot),
         "tail": tail,
         "samples": list_samples(snapshot.job),
         "traces": list_traces(snapshot.job),
+        "kept": fold_states(list_kept_state(snapshot.job)),
         "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),

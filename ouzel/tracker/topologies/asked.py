@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.cluster.submitted.asking import find_tasks
+from functools import partial
+from pathlib import Path
+
+from ouzel.runtime.cluster.submitted.asking import find_told
 from ouzel.runtime.process.asks import Ask, AskKind, ask_path, read_ask
 from ouzel.runtime.process.job import RunDescription
 from ouzel.tracker import words
@@ -13,12 +16,16 @@ NAMES_SHOWN = 5
 def describe_asks(job: RunDescription, now_s: float) -> list[str]:
     """A sentence for each log level, and for sampling, with the tasks of which it is asked; nothing of what is over."""
     found: dict[tuple[AskKind, Ask], list[str]] = {}
-    for folder, task in find_tasks(job):
-        for kind in AskKind:
+    for kind in AskKind:
+        for folder, task in find_told(job, partial(_ask_path_of, kind)):
             ask = read_ask(ask_path(folder, kind, task.id))
             if ask is not None and ask.until_us > now_s * 1e6:
                 found.setdefault((kind, ask), []).append(f"{task.component}[{task.index}]")
     return [_sentence(kind, ask, names) for (kind, ask), names in found.items()]
+
+
+def _ask_path_of(kind: AskKind, folder: Path, task: int) -> Path:
+    return ask_path(folder, kind, task)
 
 
 def _sentence(kind: AskKind, ask: Ask, names: list[str]) -> str:

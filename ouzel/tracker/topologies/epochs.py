@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.checkpoints.manifest import Manifest, PartTimes
+from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Submitted
@@ -43,14 +44,19 @@ class EpochSummary:
 
 def list_epochs(registry: Registry, snapshot: TopologySnapshot, most: int = 5) -> list[EpochSummary]:
     """Its newest complete epochs, the newest first."""
-    return list_recorded_epochs(registry, snapshot.record, most)
+    run = registry.folder(snapshot.name).run(snapshot.record.run)
+    return _list_epochs(lambda: replace(snapshot.job, home=run).checkpoints, most)
 
 
 def list_recorded_epochs(registry: Registry, record: Submitted, most: int = 5) -> list[EpochSummary]:
     """The newest complete epochs of a topology of which only the record is at hand, the newest first."""
+    return _list_epochs(lambda: registry.folder(record.name).find_checkpoints(record.run), most)
+
+
+def _list_epochs(find: Callable[[], StoreLocation], most: int) -> list[EpochSummary]:
     found: list[EpochSummary] = []
     with contextlib.suppress(OuzelError, OSError):
-        store = CheckpointStore(registry.folder(record.name).find_checkpoints(record.run))
+        store = CheckpointStore(find())
         for epoch in sorted(store.epochs(), reverse=True)[:most]:
             found.append(summarize_epoch(store.manifest(epoch)))
     return found

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import pwd
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.job import RunDescription, load_description
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.runtime.protocol.cluster.submitted import ALIVE, Condition, Submitted
@@ -87,21 +87,29 @@ def find_user(path: Path) -> str:
 
 
 def take_snapshot(
-    registry: Registry, record: Submitted, status: Status | None, silence_s: float | None = None
+    registry: Registry,
+    record: Submitted,
+    status: Status | None,
+    silence_s: float | None = None,
+    *,
+    read: Callable[[Path], RunDescription] = load_description,
+    with_processes: bool = True,
 ) -> TopologySnapshot:
-    """How a topology stands now; `status` is what its topology master said, `silence_s` seconds ago.
+    """How a topology stands now; `status` is what its topology master said, `silence_s` seconds ago. `read` reads its description.
+
+    Of a thousand processes it takes tens of milliseconds to see which run: who does not ask that leaves them out.
 
     Raises:
         OuzelError: its files are gone, or not what was submitted.
     """
     folder = registry.folder(record.name)
     home = folder.run(record.run)
-    job = folder.load(record.run)
+    job = folder.load(record.run, read)
     try:
         user = find_user(home)
     except OSError as error:
         raise OuzelError(f"the job directory of '{record.name}' cannot be read: {error.strerror}") from error
-    tables = {container: _read_table(home / f"container-{container}") for container in job.containers}
+    tables = {container: _read_table(home / f"container-{container}") for container in job.containers if with_processes}
     return TopologySnapshot(
         record,
         registry.condition(record),

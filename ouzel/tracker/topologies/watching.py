@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 from ouzel.errors import OuzelError, SubmissionError
 from ouzel.runtime.cluster.submitted.attached import AttachedHandle
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.cluster.submitted.verbs import find_status
+from ouzel.runtime.process.job import DESCRIPTION, RunDescription, load_description
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.runtime.run import RunState, Status
 from ouzel.tracker.metrics.history import History, RunHistory
@@ -32,6 +34,33 @@ class Unreadable:
     problem: str
 
 
+class DescriptionReader:
+    """Reads descriptions of runs, each again only when its file is another one: to check its signature takes a millisecond."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[int, int, int], RunDescription]] = {}
+
+    def read(self, home: Path) -> RunDescription:
+        """The description in a job directory.
+
+        Raises:
+            TopologyError: it is gone, or not what was submitted.
+        """
+        with suppress(OSError):
+            stat = (home / DESCRIPTION).stat()
+            mark = stat.st_mtime_ns, stat.st_ino, stat.st_size
+            known = self._known.get(home)
+            if known is None or known[0] != mark:
+                known = self._known[home] = mark, load_description(home)
+            return known[1]
+        return load_description(home)
+
+    def forget_gone(self) -> None:
+        """Forget job directories that are no more."""
+        for home in [home for home in list(self._known) if not home.exists()]:
+            self._known.pop(home, None)
+
+
 class TopologyWatcher:
     """All submitted topologies of a registry. Its methods may be called from any thread."""
 
@@ -40,16 +69,17 @@ class TopologyWatcher:
         self._lock = Lock()
         self._handles: dict[tuple[str, str, int], AttachedHandle] = {}
         self._histories: dict[tuple[str, str], RunHistory] = {}
+        self._descriptions = DescriptionReader()
 
-    def snapshots(self) -> Iterator[TopologySnapshot | Unreadable]:
-        """All topologies, by name."""
+    def snapshots(self, *, with_processes: bool = True) -> Iterator[TopologySnapshot | Unreadable]:
+        """All topologies, by name; which of their processes run only if that is wanted."""
         names = self.registry.names()
         self._forget_others(names)
         self._follow_all(names)
         for name in names:
             with suppress(SubmissionError):  # it was removed, or its record is of another version
                 if (record := self.registry.find(name)) is not None:
-                    yield self._take(record)
+                    yield self._take(record, with_processes=with_processes)
 
     def snapshot(self, name: str) -> TopologySnapshot:
         """One topology.
@@ -61,7 +91,7 @@ class TopologyWatcher:
         record = self.registry.find(name)
         if record is None:
             raise SubmissionError(f"there is no submitted topology '{name}'; /topologies shows all that there are")
-        return take_snapshot(self.registry, record, *self._status(record))
+        return take_snapshot(self.registry, record, *self._status(record), read=self._descriptions.read)
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """The metrics of its run up to now."""
@@ -82,9 +112,10 @@ class TopologyWatcher:
                 handle.let_go()
             self._handles.clear()
 
-    def _take(self, record: Submitted) -> TopologySnapshot | Unreadable:
+    def _take(self, record: Submitted, *, with_processes: bool) -> TopologySnapshot | Unreadable:
         try:
-            return take_snapshot(self.registry, record, *self._status(record))
+            status, read = self._status(record), self._descriptions.read
+            return take_snapshot(self.registry, record, *status, read=read, with_processes=with_processes)
         except OuzelError as error:
             return Unreadable(record, self.registry.condition(record), str(error))
 
@@ -131,3 +162,4 @@ class TopologyWatcher:
                 self._handles.pop(key).let_go()
             for run in [run for run in self._histories if run[0] not in names]:
                 del self._histories[run]
+        self._descriptions.forget_gone()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.errors import SubmissionError
 from ouzel.runtime.cluster.submitted.verbs import find_parts
-from ouzel.runtime.observe.samples import OperatorSample, read_row_samples
+from ouzel.runtime.observe.samples import OperatorSample, read_row_samples, samples_path
+from ouzel.runtime.observe.state_summaries import StateSummary, read_state_summaries, summaries_path
 from ouzel.runtime.process.asks import ON, Ask, AskKind, ask_path, write_ask
 from ouzel.runtime.protocol.cluster.submitted import Verb
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from ouzel.planner.topology import Task
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.process.job import RunDescription
+
+TaskPath = Callable[["Path", int], "Path"]
+"""Where a file of a task stands, by the directory of its container and the task's id."""
 
 
 def ask_log_level(registry: Registry, name: str, target: str, level: str, minutes: int) -> int:
@@ -64,10 +70,41 @@ def find_tasks(job: RunDescription, target: str = "") -> Iterator[tuple[Path, Ta
                 yield job.container(number), task
 
 
+def find_told(job: RunDescription, path_of: TaskPath, target: str = "") -> Iterator[tuple[Path, Task]]:
+    """Those of these tasks whose file is there: a folder is listed once, for of a thousand tasks hardly any has been asked something.
+
+    Raises:
+        SubmissionError: there is no such part.
+    """
+    names: dict[Path, frozenset[str]] = {}
+    for folder, task in find_tasks(job, target):
+        if folder not in names:
+            names[folder] = _list_names(folder)
+        if path_of(folder, task.id).name in names[folder]:
+            yield folder, task
+
+
+def _list_names(folder: Path) -> frozenset[str]:
+    with contextlib.suppress(OSError):
+        return frozenset(os.listdir(folder))
+    return frozenset()
+
+
+def list_kept_state(job: RunDescription, target: str = "") -> list[tuple[Task, StateSummary]]:
+    """What tasks kept when rows were last sampled.
+
+    Raises:
+        SubmissionError: there is no such part.
+    """
+    found = find_told(job, summaries_path, target)
+    return [(task, one) for folder, task in found for one in read_state_summaries(folder, task.id)]
+
+
 def list_samples(job: RunDescription, target: str = "") -> list[tuple[Task, OperatorSample]]:
     """The rows that tasks have sampled last, also when that is over.
 
     Raises:
         SubmissionError: there is no such part.
     """
-    return [(task, sample) for folder, task in find_tasks(job, target) for sample in read_row_samples(folder, task.id)]
+    found = find_told(job, samples_path, target)
+    return [(task, sample) for folder, task in found for sample in read_row_samples(folder, task.id)]

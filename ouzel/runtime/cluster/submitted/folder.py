@@ -9,6 +9,7 @@ import pickle
 import secrets
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -208,14 +209,14 @@ class TopologyFolder:
         described.save_outline()
         return described
 
-    def load(self, run: str) -> RunDescription:
-        """The description of a run; its `home` is the link for sockets while that is there.
+    def load(self, run: str, read: Callable[[Path], RunDescription] = load_description) -> RunDescription:
+        """The description of a run; its `home` is the link for sockets while that is there. `read` reads it in the job directory.
 
         Raises:
             TopologyError: it is gone, or not what was submitted.
         """
         home = self.run(run)
-        job = load_description(home)
+        job = read(home)
         return job if job.home.resolve() == home.resolve() else replace(job, home=home)
 
     def find_checkpoints(self, run: str) -> StoreLocation:
