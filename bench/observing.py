@@ -2,7 +2,7 @@
 
     python -m bench.observing --rounds 8
     python -m bench.observing --rounds 8 --share 1          every batch is traced
-    python -m bench.observing --rounds 8 --bolts 2 --no-acks
+    python -m bench.observing --rounds 8 --bolts 2
 
 In each round it is submitted twice, first one way and then the other; the next round begins with the other way. `alone` it is as it always
 is, its metrics managers included. `observed`, `--share` of the batches of its source are traced (0.01), and `ouzel ui` runs, of which the
@@ -176,6 +176,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=8, help="how often both are run")
     parser.add_argument("--share", type=float, default=0.01, help="of the batches that are traced")
     options = parser.parse_args()
+    if not options.acks:
+        parser.error("the rate is that of acked words: leave out --no-acks")
     pairs: list[dict[str, dict[str, Any]]] = []
     for number in range(options.rounds):
         ways = (ALONE, OBSERVED) if number % 2 == 0 else (OBSERVED, ALONE)
