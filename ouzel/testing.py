@@ -78,7 +78,26 @@ def _cut(values: Sequence[Any], dice: Random) -> Iterable[Sequence[Any]]:
 
 
 def _same(law: str, monoid: Monoid[Any, Any, Any], a: Any, b: Any) -> None:
-    assert _equal(a, b), f"{monoid} does not keep {law}: {a!r} is not {b!r}"
+    assert _equal(a, b), f"{_name(monoid)} does not keep {law}: {a!r:.200} is not {b!r:.200}; {_MENDS[law]}"
+
+
+def _name(monoid: Monoid[Any, Any, Any]) -> str:
+    """The monoid as a program speaks of it; one of the user's functions by the name that it was given."""
+    kind, name = type(monoid).__name__, getattr(monoid, "name", "")
+    return f"{kind}('{name}')" if name else str(monoid)
+
+
+_MENDS = {
+    "zero + a == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
+    "a + zero == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
+    "a pickled copy computes the same": "compute by the arguments alone, by no variable that changes",
+    "a total survives pickling": "make the total of what pickle sends as it is: numbers, texts, tuples, lists, dicts",
+    "a + b == b + a": "the order of its values shows: say commutative=False, or keep a time with each value and take the latest",
+    "a + b - b == a": "what takes back must undo what adds; leave it out if nothing can",
+    "(a + b) + c == a + (b + c)": "keep what adds up, and divide at the end: of a mean its sum and its count, (total, count)",
+    "parts add up to the whole": "totals of parts are added up: keep what adds up, and compute the rest at the end",
+}
+"""What to do about each law that does not hold."""
 
 
 def _equal(a: Any, b: Any) -> bool:

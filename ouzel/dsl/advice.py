@@ -14,10 +14,11 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.records import MIXED, RecordType
+from ouzel.compiler.records import MIXED, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
+from ouzel.dsl.shapes import as_tuples
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -195,8 +196,8 @@ def check_monoid(verb: str, given: object) -> None:
     )
 
 
-def check_arity(function: Callable[..., Any], called: str) -> None:
-    """See that a function can be called with one record.
+def check_arity(function: Callable[..., Any], called: str, *columns: str) -> None:
+    """See that a function can be called with one record, or with the series of these columns.
 
     Raises:
         QueryError: it cannot; says what to write.
@@ -206,8 +207,13 @@ def check_arity(function: Callable[..., Any], called: str) -> None:
     except (TypeError, ValueError):  # of many that are written in C nothing is known
         return
     try:
-        signature.bind(None)
+        signature.bind(*(columns or (None,)))
     except TypeError as error:
+        if columns:
+            raise QueryError(
+                f"{called} is given a series of each column, {', '.join(columns)}, and takes {signature}: {error}",
+                instead=f"take all of them: def {called.rpartition(' ')[2]}({', '.join(columns)})",
+            ) from None
         raise QueryError(
             f"{called} is given one record and nothing else, and as its arguments are {signature}, that fails: {error}",
             instead="take a pair as one argument: lambda pair: … pair[0] … pair[1]",
@@ -239,6 +245,24 @@ def check_records(given: object) -> None:
     else:
         return
     raise QueryError(told, instead=instead)
+
+
+def check_decimals(record: RecordType, given: Iterable[object]) -> None:
+    """See that no float stands where a record's type says Decimal: some fit by chance, and fail later.
+
+    Raises:
+        QueryError: one does.
+    """
+    decimals = [place for place, field in enumerate(record.columns) if isinstance(field.type, DecimalType)]
+    for one in given if decimals else ():
+        plain = as_tuples(one)
+        values = plain if record.form is not Form.VALUE else (plain,)
+        for place in decimals if isinstance(values, tuple | list) and len(values) == len(record.columns) else ():
+            if isinstance(values[place], float):
+                raise QueryError(
+                    f"{record.columns[place].name} is Decimal, and the record {one!r:.80} has a float there",
+                    instead=f"write Decimal('{values[place]!r}')",
+                )
 
 
 def check_table(verb: str, given: object, kind: str) -> None:
@@ -383,8 +407,18 @@ def advise_of_function(verb: str, given: object) -> str:
 ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
 
 
-def check_arguments(method: F) -> F:
-    """The method of a stream, which says how it is called where it is given arguments that it does not take."""
+C = TypeVar("C", bound=type)
+
+
+def check_verbs(stream: C) -> C:
+    """The class of streams, whose verbs say how they are called where they are given arguments that they do not take."""
+    for verb, method in list(vars(stream).items()):
+        if inspect.isfunction(method) and not verb.startswith("_"):
+            setattr(stream, verb, _check_arguments(method))
+    return stream
+
+
+def _check_arguments(method: F) -> F:
     signature, verb = inspect.signature(method), method.__name__
 
     @wraps(method)
@@ -394,6 +428,11 @@ def check_arguments(method: F) -> F:
         except TypeError as error:
             shown = ", ".join(name for name in signature.parameters if name != "self")
             instead = f"write {verb}({shown})"
+            if verb == "write":
+                options = ", ".join(
+                    ["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")]
+                )
+                instead = f"options are the sink's: write(Sink.file({options}))"
             if "join" in verb or verb == "lookup":
                 key = named.get("on", named.get("left_on"))
                 key = key if isinstance(key, str) and key.isidentifier() else "key"
@@ -413,5 +452,5 @@ def warn_of_counting(function: Callable[..., Any], called: str) -> None:
                 f"{called} counts in the global {then.argval!r}, of which each task has one of its own, and the program's stays as it is; "
                 f"write ouzel.counter({then.argval!r}).add(), and read run.status().counters",
                 QueryWarning,
-                stacklevel=4,  # past the step and the verb
+                stacklevel=5,  # past the step, the verb and what checks its arguments
             )

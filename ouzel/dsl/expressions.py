@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -201,6 +201,8 @@ def _call(function: str, *arguments: object) -> Expr:
         shown = f"{function.upper()}({', '.join(part.shown for part in parts)})"
 
     def bind(schema: Schema) -> Expression:
+        if function not in SIGNS:
+            _check_names(function, arguments, schema)
         bound = [part.bind(schema) for part in parts]
         try:
             return resolve_call(function, bound)
@@ -213,6 +215,21 @@ def _call(function: str, *arguments: object) -> Expr:
             ) from error
 
     return Expr(bind, shown)
+
+
+def _check_names(function: str, arguments: Sequence[object], schema: Schema) -> None:
+    """See that no text is given first, or without any column, where a column has that name: `fn.upper("city")` is 'CITY'.
+
+    Raises:
+        QueryError: one is.
+    """
+    lone = not any(isinstance(one, Expr) for one in arguments)
+    for place, given in enumerate(arguments):
+        if isinstance(given, str) and given in schema and (lone or place == 0):
+            raise QueryError(
+                f"fn.{function}({given!r}) is of the text {given!r}, and there is a column of that name",
+                instead=f"write fn.{function}(col({given!r})) for the column, or lit({given!r}) for the text",
+            )
 
 
 def _cast(value: Expression, kind: DataType) -> Expression:

@@ -11,14 +11,13 @@ from zoneinfo import ZoneInfo
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
-from ouzel.compiler.user_code import check_plain
+from ouzel.compiler.user_code import check_gives, check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     WHOLE,
     advise_of_function,
     advise_of_time,
     advise_of_verb,
-    check_arguments,
     check_arity,
     check_column,
     check_columns,
@@ -27,6 +26,7 @@ from ouzel.dsl.advice import (
     check_span,
     check_streams,
     check_table,
+    check_verbs,
     mapping_of,
     of_no_service,
     of_no_time,
@@ -72,6 +72,7 @@ L = TypeVar("L")
 R = TypeVar("R")
 
 
+@check_verbs
 class Stream(Runnable[T_co]):
     """Records, one after the other, for ever or to the end of their source. Of pairs the first half is the key."""
 
@@ -165,7 +166,6 @@ class Stream(Runnable[T_co]):
         check_table("write", sink, "Sink")
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
-    @check_arguments
     def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
         """The same stream, whose records happened when a column says, in its order but for this delay.
 
@@ -259,7 +259,6 @@ class Stream(Runnable[T_co]):
         self: Stream[tuple[K, V]], other: Service[U], *, returns: type[U] | None = None
     ) -> Stream[tuple[K, tuple[V, U | None]]]: ...
 
-    @check_arguments
     def left_join(self: Stream[tuple[K, V]], other: Any, *, returns: Any = None) -> Any:
         """Each pair with what the other has for its key, None if nothing.
 
@@ -276,7 +275,6 @@ class Stream(Runnable[T_co]):
             return self._join("left_join", other, stays=True)
         return self._ask("left_join", other, returns)
 
-    @check_arguments
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
         return self._join("join", other, stays=False)
@@ -287,7 +285,6 @@ class Stream(Runnable[T_co]):
     @overload
     def lookup(self: Stream[K], other: Service[U], *, returns: type[U] | None = None) -> Stream[tuple[K, U | None]]: ...
 
-    @check_arguments
     def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
         """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
@@ -295,7 +292,6 @@ class Stream(Runnable[T_co]):
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
-    @check_arguments
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
@@ -318,7 +314,6 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
-    @check_arguments
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
 
@@ -340,7 +335,6 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, tuple_of(total_hint(monoid, kind, value), value))
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
-    @check_arguments
     def sum_by_window(
         self: Stream[tuple[K, V]],
         monoid: Monoid[V, T, R],
@@ -412,8 +406,11 @@ class Stream(Runnable[T_co]):
         if part is not StepPart.RECORD:
             self._pairs(verb)
         by_columns = isinstance(function, ColumnFunction)
-        if not by_columns:
-            check_arity(function, called)
+        check_arity(
+            getattr(function, "function", function) if by_columns else function,
+            called,
+            *self._columns_of(part) if by_columns else (),
+        )
         step = PythonStep(
             kind,
             part,
@@ -424,6 +421,7 @@ class Stream(Runnable[T_co]):
             by_columns,
         )
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
+        check_gives(step.function, called)
         warn_of_counting(step.function, called)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:
@@ -438,6 +436,11 @@ class Stream(Runnable[T_co]):
             lambda: sampling.find_failed_source(self.producer),
         )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
+
+    def _columns_of(self, part: StepPart) -> tuple[str, ...]:
+        """The columns that a function of columns is given."""
+        names = self.record.schema.names
+        return {StepPart.KEY: names[:1], StepPart.VALUE: names[1:]}.get(part, names)
 
     def _make_record(self, part: StepPart, hint: Hint) -> RecordType:
         if part is StepPart.RECORD:

@@ -23,7 +23,7 @@ from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
-from ouzel.dsl.advice import advise_of_type, check_records, spelled_in_python
+from ouzel.dsl.advice import advise_of_type, check_decimals, check_records, spelled_in_python
 from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
@@ -272,7 +272,9 @@ class Source(metaclass=_Readable):
                     instead="make a dataclass or a named tuple of each: Order(**fields)",
                 )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
-        return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
+        made = record_of(hint)
+        check_decimals(made, given)
+        return Stream(GivenRecords(record=made, place=users_line(), name=name, records=given))
 
 
 class Sink(metaclass=_Writable):

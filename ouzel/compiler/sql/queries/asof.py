@@ -74,9 +74,16 @@ def refuse_version(source: QueryText, table: exp.Expr) -> None:
     Raises:
         QueryError: it stands behind a table that is not joined to another.
     """
-    if table.args.get("version") is not None:
-        problem = "FOR SYSTEM_TIME AS OF belongs to a table that is joined to another"
-        raise source.error(problem, place(table), "write a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k")
+    version = table.args.get("version")
+    if version is None:
+        return
+    if version.name.upper() == "VERSION" or (version.expression and not version.expression.find(exp.Column)):
+        problem = "a table has no former versions to read"
+        raise source.error(
+            problem, place(table), "choose rows by their time: WHERE ts <= TIMESTAMP '2013-01-31 00:00:00'"
+        )
+    problem = "FOR SYSTEM_TIME AS OF belongs to a table that is joined to another"
+    raise source.error(problem, place(table), "write a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k")
 
 
 def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -> Expression:

@@ -92,6 +92,7 @@ _BEFORE_PARENTHESIS = {
     "UNPIVOT": "write CROSS JOIN UNNEST(ARRAY[a, b]) AS u (value)",
     "CROSS APPLY": "write CROSS JOIN LATERAL (SELECT ...) AS a",
     "OUTER APPLY": "write LEFT JOIN LATERAL (SELECT ...) AS a ON TRUE",
+    "KEEP": "write MAX_BY(value, time) for the value with the last time, MIN_BY(value, time) for that with the first",
 }
 """A name may be any of these words, so they are known by what stands before them and the parenthesis behind."""
 _BETWEEN_VALUES = {
@@ -137,6 +138,16 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         elif is_bare(token):
             _refuse_reserved(source, tokens, index, token.text.upper())
             _refuse_clause(source, tokens, index, token.text.upper())
+            _refuse_partition(source, tokens, index)
+
+
+def _refuse_partition(source: QueryText, tokens: Tokens, at: int) -> None:
+    """`OVER (PARTITION key)`: the parser takes the word for the name of a window."""
+    is_window = bare_word(tokens, at - 2) in ("OVER", "AS") and is_kind(tokens, at - 1, TokenType.L_PAREN)
+    if is_word(tokens[at], "PARTITION") and is_window and is_kind(tokens, at + 1, TokenType.VAR, TokenType.IDENTIFIER):
+        key = tokens[at + 1]
+        shown = source.text[key.start : key.end + 1]
+        raise source.error("PARTITION without BY", span_of([tokens[at]]), f"write PARTITION BY {shown}")
 
 
 def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
