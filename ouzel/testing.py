@@ -36,6 +36,14 @@ def check_laws(monoid: Monoid[Any, Any, Any], values: Sequence[Any], seed: int =
     Raises:
         AssertionError: names the law that does not hold, and the totals.
     """
+    if not isinstance(monoid, Monoid):
+        shown = monoid.__name__ if isinstance(monoid, type) else repr(monoid)
+        made = f"; write {shown}()" if isinstance(monoid, type) and issubclass(monoid, Monoid) else ""
+        raise TypeError(f"check_laws takes a monoid, and {shown} is none{made}")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"check_laws takes a list of values, and {values!r:.60} is none; write check_laws(monoid, [{values!r:.60}])"
+        )
     copy = pickle.loads(cloudpickle.dumps(monoid))
     totals = [monoid.prepare(value) for value in (*values, None)] + [monoid.zero, monoid.total(values)]
     before = cloudpickle.dumps(totals)

@@ -61,7 +61,7 @@ def _describe(field: Field, value: object) -> str:
     elif isinstance(kind, DecimalType):
         instead = "write Decimal(…)"
     else:
-        instead = f"write {_WRITE[type(kind)]}, or give the field the type {plain.__name__}"
+        instead = f"write {_WRITE[type(kind)]}, or declare it as {plain.__name__}"
     return f"{field.name} is {kind}, and {shown} is of type {plain.__name__}; {instead}"
 
 

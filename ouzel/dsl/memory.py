@@ -149,6 +149,8 @@ def _check_held(producer: producers.Producer, records: Iterable[Any]) -> None:
             plain = as_tuples(record)
             values = (plain,) if producer.record.form is Form.VALUE else plain
             misfit = describe_misfit(producer.record.columns, values) if isinstance(values, tuple | list) else ""
+            if isinstance(record, Mapping) and producer.record.form is not Form.VALUE:
+                misfit = f"a dict is no {producer.record}; write {producer.record}(**fields)"
             why = f"; {misfit}" if misfit else ""
             raise BadRecord(
                 "", f"{record!r} does not fit ({columns}), the type of what is made at {producer.place}{why}"

@@ -107,9 +107,11 @@ def _named(connector: str, subject: object) -> str:
     if isinstance(subject, str | PurePath):
         return str(subject)
     shown = spell(subject) if isinstance(subject, type) else f"{subject!r:.60}"
+    first = "'orders'" if connector in ("datagen", "memory", "nexmark", "print", "blackhole") else "'path or name'"
+    rest = f", {shown}" if isinstance(subject, type) else ""
     raise QueryError(
         f"what the connector {connector} reads or writes is a text, and {shown} is none",
-        instead="write its path or name first",
+        instead=f"write its path or name first: {connector}({first}{rest}, …)",
     )
 
 

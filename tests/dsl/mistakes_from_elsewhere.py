@@ -329,7 +329,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a type before its path": (
         lambda: Source.file(Order, "orders.csv", format="csv"),  # type: ignore[call-overload]
-        "what the connector file reads or writes is a text, and Order is none; write its path or name first",
+        "what the connector file reads or writes is a text, and Order is none; write its path or name first: file('path or name', Order, …)",
     ),
     "the format before the record": (
         lambda: Source.file("orders.csv", "csv", Order),  # type: ignore[call-overload]

@@ -15,11 +15,11 @@ import ouzel
 from ouzel import Sink, Source, Store, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, QueryError
-from tests.dsl import mistakes, mistakes_from_elsewhere
+from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use
 from tests.dsl.mistakes_from_elsewhere import AIRLINES, added
 
-WHEN_WRITTEN = mistakes.WHEN_WRITTEN | mistakes_from_elsewhere.FROM_ELSEWHERE
-WHEN_RUN = mistakes.WHEN_RUN | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN
+WHEN_WRITTEN = mistakes.WHEN_WRITTEN | mistakes_from_elsewhere.FROM_ELSEWHERE | mistakes_in_use.IN_USE
+WHEN_RUN = mistakes.WHEN_RUN | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN | mistakes_in_use.IN_USE_WHEN_RUN
 
 
 class Named(NamedTuple):

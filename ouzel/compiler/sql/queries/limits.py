@@ -95,7 +95,7 @@ class FirstRows:
         keys = tuple(self._sort_key(item, relation).column for item in self._keys)
         begins = [item.column for item in items[: len(set(keys))]]
         if items and set(begins) != set(keys):
-            advice = f"begin it with {', '.join(keys)}"
+            advice = f"begin it with {', '.join(self.source.text[slice(*place(key))] for key in self.on)}"
             raise self.source.error(
                 "ORDER BY does not begin with what DISTINCT ON names", place(self.clause or self.tree), advice
             )

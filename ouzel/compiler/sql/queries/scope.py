@@ -154,7 +154,7 @@ def _only(
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
-_CLOCKS = frozenset({"proctime", "proc_time", "processing_time"})
+_CLOCKS = frozenset({"rowtime", "proctime", "proc_time", "processing_time"})
 """What Flink's programs call a column of PROCTIME()."""
 _ELSEWHERE = {"ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns"}
 """Columns that each table of another database has, and what to write here."""

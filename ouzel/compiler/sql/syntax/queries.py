@@ -100,6 +100,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
             return source.error(problem, (at, end), instead)
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
+    if (name := _cte_without_comma(tokens, at)) is not None:
+        return source.error(f"a comma is missing before {name.text}", span_of([name]), f"write ), {name.text} AS (")
     if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()) and not _guess_dialect(
         tokens, at
     ):
@@ -239,12 +241,27 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
         return f"write USING ({tokens[using + 1].text})"
     if bare_word(tokens, index - 1) == "WATERMARK":
         time = tokens[index].text
-        return (
-            f"it belongs to CREATE TABLE: write WATERMARK FOR {time} AS {time} - INTERVAL '10' MINUTE among the columns"
-        )
+        return f"a watermark is declared in CREATE TABLE: write WATERMARK FOR {time} AS {time} - INTERVAL '10' MINUTE among the columns"
+    if bare_word(tokens, index - 1) in ("ROLLUP", "CUBE", "GROUPING SETS") and index < len(tokens):
+        return f"keys stand in parentheses: write {tokens[index - 1].text} ({tokens[index].text}, ...)"
+    if bare_word(tokens, index) == "PARTITION BY" and bare_word(tokens, index - 1) != "OVER":
+        return "leave it out: the planner spreads rows over tasks; of a call write OVER (PARTITION BY key)"
     if bare_word(tokens, index) == "WITHIN":
         return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""
+
+
+def _cte_without_comma(tokens: Tokens, at: int) -> Token | None:
+    """The name in `) b AS (SELECT`, where this place is behind the last parenthesis."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    is_cte = (
+        is_kind(tokens, index - 1, TokenType.L_PAREN)
+        and bare_word(tokens, index - 2) == "AS"
+        and is_kind(tokens, index - 3, TokenType.VAR, TokenType.IDENTIFIER)
+        and is_kind(tokens, index - 4, TokenType.R_PAREN)
+        and is_word(tokens[0], "WITH")
+    )
+    return tokens[index - 3] if is_cte else None
 
 
 def _guess_version(tokens: Tokens, at: int) -> str:
