@@ -185,7 +185,8 @@ def check_monoid(verb: str, given: object) -> None:
     if isinstance(given, ConnectorTable):
         said = f"the store '{given.name}'"
     known = MONOIDS.get(given) if isinstance(given, str | type) or inspect.isbuiltin(given) else None
-    instead = "write a monoid first, sum_by_key(monoid.Sum(), store)"
+    rest = {"sum_by_key": ", store", "sum_by_window": ", timedelta(hours=1)"}.get(verb, "")
+    instead = f"write a monoid first, {verb}(monoid.Sum(){rest})"
     if isinstance(given, tuple | list) and all(isinstance(one, Monoid) for one in given):
         instead = "map the values to tuples, one part for each, and write monoid.TupleOf((…, …)) of these monoids"
     if known is not None or inspect.isroutine(given):
@@ -426,7 +427,7 @@ def _check_arguments(method: F) -> F:
         try:
             signature.bind(*args, **named)
         except TypeError as error:
-            shown = ", ".join(name for name in signature.parameters if name != "self")
+            shown = ", ".join(_spell_parameter(one) for name, one in signature.parameters.items() if name != "self")
             instead = f"write {verb}({shown})"
             if verb == "write":
                 options = ", ".join(
@@ -441,6 +442,25 @@ def _check_arguments(method: F) -> F:
         return method(*args, **named)
 
     return cast(F, told)
+
+
+def _spell_parameter(parameter: inspect.Parameter) -> str:
+    """A parameter as a call has it: by its name alone, `name=…`, or in its place."""
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return "name=…"
+    return f"{parameter.name}=…" if parameter.kind is inspect.Parameter.KEYWORD_ONLY else parameter.name
+
+
+def check_name(what: str, given: object) -> None:
+    """See that a name is a text.
+
+    Raises:
+        QueryError: it is not.
+    """
+    if not isinstance(given, str) or not given:
+        raise QueryError(
+            f"{what} is a text, and {given!r:.60} is none", instead=f"write name={str(given or 'orders')!r:.60}"
+        )
 
 
 def warn_of_counting(function: Callable[..., Any], called: str) -> None:

@@ -23,6 +23,7 @@ from ouzel.dsl.advice import (
     check_columns,
     check_expressions,
     check_monoid,
+    check_name,
     check_span,
     check_streams,
     check_table,
@@ -159,6 +160,7 @@ class Stream(Runnable[T_co]):
 
     def name(self, name: str) -> Stream[T_co]:
         """The same stream, and a name for what makes it, by which `run(options={name: StepOptions(...)})` speaks of it."""
+        check_name("the name of a step", name)
         return Stream(NamedAs(self.producer, name, record=self.record, place=users_line()))
 
     def write(self, sink: ConnectorTable) -> Stream[T_co]:
@@ -396,7 +398,7 @@ class Stream(Runnable[T_co]):
     def _step(
         self, verb: str, kind: StepKind, part: StepPart, function: Callable[..., Any], returns: Hint | None
     ) -> Stream[Any]:
-        from ouzel.dsl.column_functions import ColumnFunction
+        from ouzel.dsl.column_functions import ColumnFunction, columns_given
 
         place, called = users_line(), f"{verb} {function_name(function)}"
         if not callable(function):
@@ -406,20 +408,9 @@ class Stream(Runnable[T_co]):
         if part is not StepPart.RECORD:
             self._pairs(verb)
         by_columns = isinstance(function, ColumnFunction)
-        check_arity(
-            getattr(function, "function", function) if by_columns else function,
-            called,
-            *self._columns_of(part) if by_columns else (),
-        )
-        step = PythonStep(
-            kind,
-            part,
-            getattr(function, "function", function) if by_columns else function,
-            "",
-            called,
-            place,
-            by_columns,
-        )
+        plain = function.function if isinstance(function, ColumnFunction) else function
+        check_arity(plain, called, *columns_given(self.record, part) if by_columns else ())
+        step = PythonStep(kind, part, plain, "", called, place, by_columns)
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_counting(step.function, called)
@@ -436,11 +427,6 @@ class Stream(Runnable[T_co]):
             lambda: sampling.find_failed_source(self.producer),
         )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
-
-    def _columns_of(self, part: StepPart) -> tuple[str, ...]:
-        """The columns that a function of columns is given."""
-        names = self.record.schema.names
-        return {StepPart.KEY: names[:1], StepPart.VALUE: names[1:]}.get(part, names)
 
     def _make_record(self, part: StepPart, hint: Hint) -> RecordType:
         if part is StepPart.RECORD:

@@ -23,7 +23,7 @@ from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
-from ouzel.dsl.advice import advise_of_type, check_decimals, check_records, spelled_in_python
+from ouzel.dsl.advice import advise_of_type, check_decimals, check_name, check_records, spelled_in_python
 from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
@@ -264,6 +264,7 @@ class Source(metaclass=_Readable):
         from ouzel.dsl.stream import Stream
 
         check_records(records)
+        check_name("the name of a source", name)
         given = tuple(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):

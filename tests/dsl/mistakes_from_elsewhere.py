@@ -113,7 +113,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a window by another name": (
         lambda: pairs().sum_by_window(monoid.Sum(), every=HOUR),  # type: ignore[call-arg]
-        "sum_by_window takes monoid, size, slide, zone: missing a required argument: 'size'; write sum_by_window(monoid, size, slide, zone)",
+        "sum_by_window takes monoid, size, slide, zone=…: missing a required argument: 'size'; write sum_by_window(monoid, size, slide, zone=…)",
     ),
     "the slide before the size": (
         lambda: (

@@ -92,7 +92,7 @@ IN_USE: dict[str, Mistake] = {
     ),
     "two functions for map": (
         lambda: numbers(1).map(abs, abs),
-        "map takes function, returns: too many positional arguments; write map(function, returns)",
+        "map takes function, returns=…: too many positional arguments; write map(function, returns=…)",
     ),
     "the name of a column for the column": (
         lambda: orders().select(who=fn.upper("customer")),
@@ -165,6 +165,38 @@ IN_USE: dict[str, Mistake] = {
     "a generator without a name": (
         lambda: Source.datagen(Priced, rows=10),
         "what the connector datagen reads or writes is a text, and Priced is none; write its path or name first: datagen('orders', Priced, …)",
+    ),
+    "a text for a size": (
+        lambda: monoid.TopK("3"),
+        "size of TopK is a whole number from 1 on, and '3' is none; write TopK(size=10)",
+    ),
+    "fewer monoids than parts": (
+        lambda: numbers(("a", (1, 2))).sum_by_key(monoid.TupleOf((monoid.Sum(),))),
+        "TupleOf has 1 parts, and the values have 2; write a monoid for each part of the value: TupleOf((Sum(), Max()))",
+    ),
+    "the window before the monoid": (
+        lambda: pairs().sum_by_window(timedelta(hours=1), monoid.Sum()),
+        "sum_by_window adds up by a monoid, and datetime.timedelta(seconds=3600) is none; write a monoid first, sum_by_window(monoid.Sum(), timedelta(hours=1))",
+    ),
+    "a stream without its name in SQL": (
+        lambda: orders().sql("SELECT * FROM this", pairs()),
+        "sql takes text, name=…: too many positional arguments; write sql(text, name=…)",
+    ),
+    "a text for how many": (
+        lambda: orders().show("10"),
+        "show takes how many records, and '10' is no such number; write show(10)",
+    ),
+    "fewer than none": (
+        lambda: orders().show(-1),
+        "show takes how many records, and -1 is no such number; write show(10)",
+    ),
+    "a number for the name of a step": (
+        lambda: orders().name(5),
+        "the name of a step is a text, and 5 is none; write name='5'",
+    ),
+    "a number for the name of a source": (
+        lambda: Source.of([1], name=3),
+        "the name of a source is a text, and 3 is none; write name='3'",
     ),
     "a frame that is to run": (
         lambda: ouzel.table(pl.DataFrame({"a": [1]})),

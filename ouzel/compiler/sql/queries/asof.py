@@ -16,6 +16,7 @@ from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
 from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
+from ouzel.compiler.types import TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -91,6 +92,13 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
     if version.expression is None:
         raise binder.source.error("FOR SYSTEM_TIME lacks its time", place(version), "write FOR SYSTEM_TIME AS OF a.ts")
     bound = binder.bind(version.expression)
+    if not isinstance(bound.type, TimestampType):
+        problem = f"{bound} is {bound.type}, and a table is joined as of a TIMESTAMP"
+        time = left.node.time_column
+        advice = (
+            f"write the time of the row: FOR SYSTEM_TIME AS OF {time}" if time else "write a column that is a TIMESTAMP"
+        )
+        raise binder.source.error(problem, place(version), advice)
     time = right.node.time_column
     if time is None:
         problem = f"{right.columns[0].table or 'this table'} has no event time, so it has no versions"

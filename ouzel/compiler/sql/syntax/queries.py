@@ -239,7 +239,7 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
     using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))
     if using + 1 < len(tokens):
         return f"write USING ({tokens[using + 1].text})"
-    if bare_word(tokens, index - 1) == "WATERMARK":
+    if bare_word(tokens, index - 1) == "WATERMARK" and index < len(tokens):
         time = tokens[index].text
         return f"a watermark is declared in CREATE TABLE: write WATERMARK FOR {time} AS {time} - INTERVAL '10' MINUTE among the columns"
     if bare_word(tokens, index - 1) in ("ROLLUP", "CUBE", "GROUPING SETS") and index < len(tokens):
