@@ -20,7 +20,7 @@ from typing import Any
 
 import cloudpickle
 
-from ouzel.monoid import Monoid
+from ouzel.monoid import Monoid, UserDefined
 
 ORDERS = 25
 """In how many ways the values are cut into parts, which are added up in another order each."""
@@ -91,8 +91,7 @@ def _same(law: str, monoid: Monoid[Any, Any, Any], a: Any, b: Any) -> None:
 
 def _name(monoid: Monoid[Any, Any, Any]) -> str:
     """The monoid as a program speaks of it; one of the user's functions by the name that it was given."""
-    kind, name = type(monoid).__name__, getattr(monoid, "name", "")
-    return f"{kind}('{name}')" if name else str(monoid)
+    return f"UserDefined('{monoid.name}')" if isinstance(monoid, UserDefined) else str(monoid)
 
 
 _MENDS = {

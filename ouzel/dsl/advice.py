@@ -451,7 +451,7 @@ def _spell_parameter(parameter: inspect.Parameter) -> str:
     return f"{parameter.name}=…" if parameter.kind is inspect.Parameter.KEYWORD_ONLY else parameter.name
 
 
-def check_name(what: str, given: object) -> None:
+def check_text_name(what: str, given: object) -> None:
     """See that a name is a text.
 
     Raises:

@@ -23,10 +23,10 @@ from ouzel.dsl.advice import (
     check_columns,
     check_expressions,
     check_monoid,
-    check_name,
     check_span,
     check_streams,
     check_table,
+    check_text_name,
     check_verbs,
     mapping_of,
     of_no_service,
@@ -160,7 +160,7 @@ class Stream(Runnable[T_co]):
 
     def name(self, name: str) -> Stream[T_co]:
         """The same stream, and a name for what makes it, by which `run(options={name: StepOptions(...)})` speaks of it."""
-        check_name("the name of a step", name)
+        check_text_name("the name of a step", name)
         return Stream(NamedAs(self.producer, name, record=self.record, place=users_line()))
 
     def write(self, sink: ConnectorTable) -> Stream[T_co]:

@@ -149,7 +149,7 @@ def _check_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
     signature, called = inspect.signature(method), method.__name__
 
     @wraps(method)
-    def told(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **named: Any) -> Any:
         try:
             seconds = signature.bind(*args, **named).arguments.get("timeout_s")
         except TypeError as error:
@@ -162,7 +162,7 @@ def _check_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
             raise OuzelError(f"{called} takes seconds, a number, and {seconds!r:.60} is none; write {called}({shown})")
         return method(*args, **named)
 
-    return told
+    return call
 
 
 _SAVEPOINT = "a savepoint is of a topology that was submitted: run `ouzel stop NAME --savepoint DIR`"

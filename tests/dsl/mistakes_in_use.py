@@ -164,7 +164,7 @@ IN_USE: dict[str, Mistake] = {
     ),
     "a generator without a name": (
         lambda: Source.datagen(Priced, rows=10),
-        "what the connector datagen reads or writes is a text, and Priced is none; write its path or name first: datagen('orders', Priced, …)",
+        "what the connector datagen reads or writes is a text, and Priced is none; write its path or name first: datagen('path or name', Priced, …)",
     ),
     "a text for a size": (
         lambda: monoid.TopK("3"),
