@@ -160,8 +160,9 @@ def _job(what: What) -> session.Job:
     if isinstance(what, Runs):
         return what.job()
     if not isinstance(what, str | Path):
+        shown = f"{what!r:.60}" if "\n" not in repr(what) else f"a {type(what).__name__}"
         raise QueryError(
-            f"{what!r:.60} is nothing that runs",
+            f"{shown} is nothing that runs",
             instead="give the text of a query, the Path of its file, a stream, or what ouzel.query or TopologyBuilder.build gives",
         )
     return query(what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import secrets
@@ -73,7 +74,9 @@ def load(path: Path, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[
     try:
         text = path.read_text()
     except OSError as error:
-        raise QueryError(f"cannot read {path}: {error.strerror}") from error
+        near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.sql")], 1)
+        advice = f"did you mean {path.with_name(near[0])}?" if near else f"paths are relative to {Path.cwd()}"
+        raise QueryError(f"cannot read {path}: {error.strerror}", instead=advice) from error
     except UnicodeDecodeError as error:
         raise QueryError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
     return load_text(text, path.resolve().parent, path.stem, pairs, functions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 
 UNIT_US = {
@@ -18,3 +19,11 @@ def parse_span(text: str) -> int | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.strip().lower(), re.ASCII)
     unit = found and (UNIT_US.get(found[2]) or UNIT_US.get(found[2].removesuffix("s")))
     return int(Decimal(found[1]) * unit) or None if found and unit else None
+
+
+def microseconds_of(span: object) -> int | None:
+    """Microseconds of a timedelta, or of a text with a number and perhaps a unit; None if it is neither."""
+    if isinstance(span, timedelta):
+        return span // timedelta(microseconds=1)
+    text = str(span).strip()
+    return parse_span(f"{text} s" if text.isdigit() else text)

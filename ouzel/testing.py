@@ -20,7 +20,7 @@ from typing import Any
 
 import cloudpickle
 
-from ouzel.monoid import Monoid
+from ouzel.monoid import Monoid, UserDefined
 
 ORDERS = 25
 """In how many ways the values are cut into parts, which are added up in another order each."""
@@ -36,6 +36,14 @@ def check_laws(monoid: Monoid[Any, Any, Any], values: Sequence[Any], seed: int =
     Raises:
         AssertionError: names the law that does not hold, and the totals.
     """
+    if not isinstance(monoid, Monoid):
+        shown = monoid.__name__ if isinstance(monoid, type) else repr(monoid)
+        made = f"; write {shown}()" if isinstance(monoid, type) and issubclass(monoid, Monoid) else ""
+        raise TypeError(f"check_laws takes a monoid, and {shown} is none{made}")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"check_laws takes a list of values, and {values!r:.60} is none; write check_laws(monoid, [{values!r:.60}])"
+        )
     copy = pickle.loads(cloudpickle.dumps(monoid))
     totals = [monoid.prepare(value) for value in (*values, None)] + [monoid.zero, monoid.total(values)]
     before = cloudpickle.dumps(totals)
@@ -78,7 +86,25 @@ def _cut(values: Sequence[Any], dice: Random) -> Iterable[Sequence[Any]]:
 
 
 def _same(law: str, monoid: Monoid[Any, Any, Any], a: Any, b: Any) -> None:
-    assert _equal(a, b), f"{monoid} does not keep {law}: {a!r} is not {b!r}"
+    assert _equal(a, b), f"{_name(monoid)} does not keep {law}: {a!r:.200} is not {b!r:.200}; {_MENDS[law]}"
+
+
+def _name(monoid: Monoid[Any, Any, Any]) -> str:
+    """The monoid as a program speaks of it; one of the user's functions by the name that it was given."""
+    return f"UserDefined('{monoid.name}')" if isinstance(monoid, UserDefined) else str(monoid)
+
+
+_MENDS = {
+    "zero + a == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
+    "a + zero == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
+    "a pickled copy computes the same": "compute by the arguments alone, by no variable that changes",
+    "a total survives pickling": "make the total of what pickle sends as it is: numbers, texts, tuples, lists, dicts",
+    "a + b == b + a": "the order of its values shows: say commutative=False, or keep a time with each value and take the latest",
+    "a + b - b == a": "what takes back must undo what adds; leave it out if nothing can",
+    "(a + b) + c == a + (b + c)": "keep what adds up, and divide at the end: of a mean its sum and its count, (total, count)",
+    "parts add up to the whole": "totals of parts are added up: keep what adds up, and compute the rest at the end",
+}
+"""What to do about each law that does not hold."""
 
 
 def _equal(a: Any, b: Any) -> bool:

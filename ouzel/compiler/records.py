@@ -260,9 +260,24 @@ def hint_of_type(kind: DataType) -> Hint:
 
 def class_fields(made: Any) -> dict[str, Hint]:
     """The fields of a dataclass or a named tuple, with their types."""
-    hints = get_type_hints(made, include_extras=True)
+    hints = _hints_of(made)
     names = [each.name for each in fields(made) if each.init] if is_dataclass(made) else list(made._fields)
     return {name: _underlying(hints.get(name, object)) for name in names}
+
+
+def _hints_of(made: Any) -> dict[str, Hint]:
+    """The types of a class's fields.
+
+    Raises:
+        QueryError: one that is written as a text cannot be read.
+    """
+    try:
+        return get_type_hints(made, include_extras=True)
+    except AttributeError as error:
+        raise QueryError(
+            f"the types of {spell(made)}'s fields cannot be read: {error}",
+            instead="write each type without quotes, by a name that is imported where the class is",
+        ) from None
 
 
 def _underlying(hint: Hint) -> Hint:

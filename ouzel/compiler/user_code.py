@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sysconfig
 import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 from ouzel.errors import QueryError
@@ -56,6 +57,37 @@ def check_plain(function: Callable[..., Any], called: str, may_yield: bool = Tru
             f"{called} has a `yield`, so that its call computes nothing and counts as true",
             instead="give a value by `return`",
         )
+
+
+def check_gives(function: Callable[..., Any], called: str) -> None:
+    """See that a function gives something.
+
+    Raises:
+        QueryError: whatever it is given, it gives None.
+    """
+    while isinstance(function, partial):
+        function = function.func
+    if function is print:
+        raise QueryError(
+            f"{called} gives None, whatever it is given",
+            instead="call show(10) for the first records, or write(Sink.print()) for each",
+        )
+    if inspect.isfunction(function) and not function.__code__.co_flags & inspect.CO_GENERATOR and _gives_none(function):
+        raise QueryError(
+            f"{called} has no `return` with a value, so that it gives None", instead="give the value by `return`"
+        )
+
+
+def _gives_none(function: FunctionType) -> bool:
+    """Whether each of its returns gives the constant None; a function that only raises has none."""
+    before, given = None, list[bool]()
+    for one in dis.get_instructions(function):
+        if one.opname == "RETURN_VALUE":
+            given.append(before is not None and before.opname == "LOAD_CONST" and before.argval is None)
+        elif one.opname == "RETURN_CONST":
+            given.append(one.argval is None)
+        before = one
+    return function.__name__ != "<lambda>" and bool(given) and all(given)
 
 
 def describe_raised(error: BaseException) -> str:

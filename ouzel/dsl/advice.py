@@ -14,10 +14,11 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.records import MIXED, RecordType
+from ouzel.compiler.records import MIXED, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
+from ouzel.dsl.shapes import as_tuples
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -184,7 +185,8 @@ def check_monoid(verb: str, given: object) -> None:
     if isinstance(given, ConnectorTable):
         said = f"the store '{given.name}'"
     known = MONOIDS.get(given) if isinstance(given, str | type) or inspect.isbuiltin(given) else None
-    instead = "write a monoid first, sum_by_key(monoid.Sum(), store)"
+    rest = {"sum_by_key": ", store", "sum_by_window": ", timedelta(hours=1)"}.get(verb, "")
+    instead = f"write a monoid first, {verb}(monoid.Sum(){rest})"
     if isinstance(given, tuple | list) and all(isinstance(one, Monoid) for one in given):
         instead = "map the values to tuples, one part for each, and write monoid.TupleOf((…, …)) of these monoids"
     if known is not None or inspect.isroutine(given):
@@ -195,8 +197,8 @@ def check_monoid(verb: str, given: object) -> None:
     )
 
 
-def check_arity(function: Callable[..., Any], called: str) -> None:
-    """See that a function can be called with one record.
+def check_arity(function: Callable[..., Any], called: str, *columns: str) -> None:
+    """See that a function can be called with one record, or with the series of these columns.
 
     Raises:
         QueryError: it cannot; says what to write.
@@ -206,8 +208,13 @@ def check_arity(function: Callable[..., Any], called: str) -> None:
     except (TypeError, ValueError):  # of many that are written in C nothing is known
         return
     try:
-        signature.bind(None)
+        signature.bind(*(columns or (None,)))
     except TypeError as error:
+        if columns:
+            raise QueryError(
+                f"{called} is given a series of each column, {', '.join(columns)}, and takes {signature}: {error}",
+                instead=f"take all of them: def {called.rpartition(' ')[2]}({', '.join(columns)})",
+            ) from None
         raise QueryError(
             f"{called} is given one record and nothing else, and as its arguments are {signature}, that fails: {error}",
             instead="take a pair as one argument: lambda pair: … pair[0] … pair[1]",
@@ -239,6 +246,24 @@ def check_records(given: object) -> None:
     else:
         return
     raise QueryError(told, instead=instead)
+
+
+def check_decimals(record: RecordType, given: Iterable[object]) -> None:
+    """See that no float stands where a record's type says Decimal: some fit by chance, and fail later.
+
+    Raises:
+        QueryError: one does.
+    """
+    decimals = [place for place, field in enumerate(record.columns) if isinstance(field.type, DecimalType)]
+    for one in given if decimals else ():
+        plain = as_tuples(one)
+        values = plain if record.form is not Form.VALUE else (plain,)
+        for place in decimals if isinstance(values, tuple | list) and len(values) == len(record.columns) else ():
+            if isinstance(values[place], float):
+                raise QueryError(
+                    f"{record.columns[place].name} is Decimal, and the record {one!r:.80} has a float there",
+                    instead=f"write Decimal('{values[place]!r}')",
+                )
 
 
 def check_table(verb: str, given: object, kind: str) -> None:
@@ -383,8 +408,18 @@ def advise_of_function(verb: str, given: object) -> str:
 ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
 
 
-def check_arguments(method: F) -> F:
-    """The method of a stream, which says how it is called where it is given arguments that it does not take."""
+C = TypeVar("C", bound=type)
+
+
+def check_verbs(stream: C) -> C:
+    """The class of streams, whose verbs say how they are called where they are given arguments that they do not take."""
+    for verb, method in list(vars(stream).items()):
+        if inspect.isfunction(method) and not verb.startswith("_"):
+            setattr(stream, verb, _check_arguments(method))
+    return stream
+
+
+def _check_arguments(method: F) -> F:
     signature, verb = inspect.signature(method), method.__name__
 
     @wraps(method)
@@ -392,8 +427,13 @@ def check_arguments(method: F) -> F:
         try:
             signature.bind(*args, **named)
         except TypeError as error:
-            shown = ", ".join(name for name in signature.parameters if name != "self")
+            shown = ", ".join(_spell_parameter(one) for name, one in signature.parameters.items() if name != "self")
             instead = f"write {verb}({shown})"
+            if verb == "write":
+                options = ", ".join(
+                    ["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")]
+                )
+                instead = f"options are the sink's: write(Sink.file({options}))"
             if "join" in verb or verb == "lookup":
                 key = named.get("on", named.get("left_on"))
                 key = key if isinstance(key, str) and key.isidentifier() else "key"
@@ -402,6 +442,25 @@ def check_arguments(method: F) -> F:
         return method(*args, **named)
 
     return cast(F, told)
+
+
+def _spell_parameter(parameter: inspect.Parameter) -> str:
+    """A parameter as a call has it: by its name alone, `name=…`, or in its place."""
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return "name=…"
+    return f"{parameter.name}=…" if parameter.kind is inspect.Parameter.KEYWORD_ONLY else parameter.name
+
+
+def check_text_name(what: str, given: object) -> None:
+    """See that a name is a text.
+
+    Raises:
+        QueryError: it is not.
+    """
+    if not isinstance(given, str) or not given:
+        raise QueryError(
+            f"{what} is a text, and {given!r:.60} is none", instead=f"write name={str(given or 'orders')!r:.60}"
+        )
 
 
 def warn_of_counting(function: Callable[..., Any], called: str) -> None:
@@ -413,5 +472,5 @@ def warn_of_counting(function: Callable[..., Any], called: str) -> None:
                 f"{called} counts in the global {then.argval!r}, of which each task has one of its own, and the program's stays as it is; "
                 f"write ouzel.counter({then.argval!r}).add(), and read run.status().counters",
                 QueryWarning,
-                stacklevel=4,  # past the step and the verb
+                stacklevel=5,  # past the step, the verb and what checks its arguments
             )

@@ -50,6 +50,12 @@ def column_function(returns: Hint) -> Callable[[Callable[..., Any]], Any]:
     return lambda function: ColumnFunction(function, returns)
 
 
+def columns_given(record: RecordType, part: StepPart) -> tuple[str, ...]:
+    """The columns of which a step's function is given a series each."""
+    names = tuple(record.schema.names)
+    return {StepPart.KEY: names[:1], StepPart.VALUE: names[1:]}.get(part, names)
+
+
 def made_by_columns(
     step: PythonStep, takes: RecordType, gives: RecordType, records: Sequence[Any]
 ) -> list[tuple[int, Any]]:

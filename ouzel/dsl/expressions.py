@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -22,6 +22,16 @@ ELSEWHERE = {
     "between": "write (a >= low) & (a <= high)", "isNull": "call is_null()", "isNotNull": "write ~a.is_null()",
     "astype": "call cast(type)", "sum": "map to pairs, and call sum_by_key(monoid.Sum())",
     "count": "map to pairs, and call sum_by_key(monoid.Count())",
+    **dict.fromkeys(("apply", "map", "map_elements", "pipe", "transform"), "call map(lambda record: …) of the stream"),
+    **dict.fromkeys(("mean", "avg", "max", "min", "agg", "nunique"), "map to pairs, and call sum_by_key(monoid.Mean()), or another monoid"),
+    **dict.fromkeys(("over", "shift", "lag", "diff", "rank", "rolling", "cumsum"), "call sql('SELECT …, LAG(x) OVER (…) FROM this')"),
+    **dict.fromkeys(("contains", "str", "rlike", "match"), "write fn.regexp_like(col('name'), 'pattern')"),
+    **dict.fromkeys(("dt", "year", "month", "day", "hour"), "write fn.date_trunc('DAY', col('ts'))"),
+    **dict.fromkeys(("fillna", "fill_null", "fill_nan"), "write fn.coalesce(col('name'), value)"),
+    **dict.fromkeys(("isna", "isnull", "is_none"), "call is_null()"),
+    **dict.fromkeys(("notna", "notnull", "is_not_null"), "write ~a.is_null()"),
+    **dict.fromkeys(("asc", "desc", "sort"), "call sql('SELECT … ORDER BY … LIMIT n')"),
+    **dict.fromkeys(("when", "otherwise", "where"), "write fn.iff(condition, a, b)"), "getItem": "write fn.element_at(a, 1)",
 }  # fmt: skip
 """What other libraries' expressions have, and what to write here."""
 
@@ -173,6 +183,14 @@ fn = RegistryFunctions()
 """SQL's functions."""
 
 
+AGGREGATES = {
+    "sum": "Sum()", "count": "Count()", "avg": "Mean()", "mean": "Mean()", "min": "Min()", "max": "Max()", "first": "First()",
+    "last": "Last()", "collect_list": "ListOf()", "collect_set": "SetOf()", "array_agg": "ListOf()", "count_distinct": "HyperLogLog()",
+    "approx_count_distinct": "HyperLogLog()", "median": "Quantile(0.5)", "max_by": "MaxBy()", "min_by": "MinBy()",
+}  # fmt: skip
+"""Aggregates, and the monoids that add up so."""
+
+
 SIGNS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
     "gt": ">", "ge": ">=", "and": "&", "or": "|",
@@ -201,7 +219,14 @@ def _call(function: str, *arguments: object) -> Expr:
         shown = f"{function.upper()}({', '.join(part.shown for part in parts)})"
 
     def bind(schema: Schema) -> Expression:
+        if function not in SIGNS:
+            _check_names(function, arguments, schema)
         bound = [part.bind(schema) for part in parts]
+        if lookup(function) is None and function in AGGREGATES:
+            raise QueryError(
+                f"fn.{function}(…) adds records up, and an expression is of one record",
+                instead=f"map to pairs, and call sum_by_key(monoid.{AGGREGATES[function]})",
+            )
         try:
             return resolve_call(function, bound)
         except TypeMismatch as error:
@@ -213,6 +238,22 @@ def _call(function: str, *arguments: object) -> Expr:
             ) from error
 
     return Expr(bind, shown)
+
+
+def _check_names(function: str, arguments: Sequence[object], schema: Schema) -> None:
+    """See that no text is given first, or without any column, where a column has that name: `fn.upper("city")` is 'CITY'.
+
+    Raises:
+        QueryError: one is.
+    """
+    lone = not any(isinstance(one, Expr) for one in arguments)
+    for place, given in enumerate(arguments):
+        if isinstance(given, str) and given in schema and (lone or place == 0):
+            rest = ", …" if len(arguments) > 1 else ""
+            raise QueryError(
+                f"fn.{function}({given!r}{rest}) is of the text {given!r}, and there is a column of that name",
+                instead=f"write fn.{function}(col({given!r})) for the column, or lit({given!r}) for the text",
+            )
 
 
 def _cast(value: Expression, kind: DataType) -> Expression:

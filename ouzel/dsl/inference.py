@@ -190,8 +190,8 @@ def _annotation(function: Callable[..., Any]) -> Hint | None:
 def _element(hint: Hint) -> Hint | None:
     """What an iterable of this type gives."""
     hint = _without_none(hint)
-    if hint is str:
-        return str
+    if hint is str:  # its parts would be its characters, which nobody means
+        return None
     origin, parts = origin_of(hint), get_args(hint)
     if origin is None or not parts or not issubclass(origin, Iterable):
         return None
@@ -232,7 +232,7 @@ def _try(
     for sample in samples:
         try:
             made = function(sample)
-            if kind is StepKind.FLAT_MAP and not isinstance(made, Iterable):
+            if kind is StepKind.FLAT_MAP and (isinstance(made, str) or not isinstance(made, Iterable)):
                 raise _NoRecords(made)
             yield from made if kind is StepKind.FLAT_MAP else (made,)
         except NOT_A_FAILURE:

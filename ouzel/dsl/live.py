@@ -36,6 +36,9 @@ class LiveFrames:
             raise QueryError(f"there are no frames of '{form}'", instead=f"write one of {', '.join(FORMS)}")
         self._job, self._engine, self._give, self._whole = job, engine, FORMS[form], whole
 
+    def __repr__(self) -> str:
+        return "<frames of a stream: loop over them, or `await` them in an `async def`>"
+
     def __iter__(self) -> Iterator[Any]:
         news = self._news()
         with session.start(self._job, self._engine) as run:

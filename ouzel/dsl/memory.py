@@ -7,13 +7,15 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
+from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import PythonStep
-from ouzel.compiler.records import RecordType, made_of
+from ouzel.compiler.records import Form, RecordType, made_of
 from ouzel.dsl import producers, sampling
 from ouzel.dsl.column_functions import made_by_columns
 from ouzel.dsl.holding import holds_record
 from ouzel.dsl.in_python import interpret
 from ouzel.dsl.running_sums import running_sums
+from ouzel.dsl.shapes import as_tuples
 from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
 from ouzel.errors import BadRecord, NotSupported, QueryError
 
@@ -144,7 +146,15 @@ def _check_held(producer: producers.Producer, records: Iterable[Any]) -> None:
     for record in records:
         if not holds_record(producer.record, record):
             columns = ", ".join(map(str, producer.record.columns))
-            raise BadRecord("", f"{record!r} does not fit ({columns}), the type of what is made at {producer.place}")
+            plain = as_tuples(record)
+            values = (plain,) if producer.record.form is Form.VALUE else plain
+            misfit = describe_misfit(producer.record.columns, values) if isinstance(values, tuple | list) else ""
+            if isinstance(record, Mapping) and producer.record.form is not Form.VALUE:
+                misfit = f"a dict is no {producer.record}; write {producer.record}(**fields)"
+            why = f"; {misfit}" if misfit else ""
+            raise BadRecord(
+                "", f"{record!r} does not fit ({columns}), the type of what is made at {producer.place}{why}"
+            )
 
 
 def _select(producer: producers.Selected, records: Iterable[Dated]) -> list[Dated]:

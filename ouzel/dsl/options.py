@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -60,6 +61,19 @@ class StepOptions(metaclass=_Checked):
 
     parallelism: int | None = None
     combine: bool = False
+
+    def __post_init__(self) -> None:
+        tasks = self.parallelism
+        if tasks is not None and (type(tasks) is not int or tasks < 1):
+            number = re.search("[1-9][0-9]*", str(tasks))
+            raise QueryError(
+                f"parallelism is how many tasks compute the step, a whole number from 1 on, and {tasks!r:.60} is none",
+                instead=f"write StepOptions(parallelism={number[0] if number else 1})",
+            )
+        if type(self.combine) is not bool:
+            raise QueryError(
+                f"combine is True or False, not {self.combine!r:.60}", instead="write StepOptions(combine=True)"
+            )
 
 
 def combining_hints(options: Mapping[str, StepOptions], program: Program, names: Iterable[str]) -> Hints:

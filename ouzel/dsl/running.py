@@ -181,6 +181,8 @@ class Runnable(Generic[T_co]):
         """Print the first `n` records, or what there is of them when the source has ended or the program is interrupted."""
         from ouzel.dsl.showing import first_records
 
+        if type(n) is not int or n < 1:
+            raise QueryError(f"show takes how many records, and {n!r:.60} is no such number", instead="write show(10)")
         print(first_records(self.job(), engine, n))
 
     def plot(self, engine: str = "heron", **settings: Any) -> Plot | None:

@@ -11,14 +11,13 @@ from zoneinfo import ZoneInfo
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
-from ouzel.compiler.user_code import check_plain
+from ouzel.compiler.user_code import check_gives, check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     WHOLE,
     advise_of_function,
     advise_of_time,
     advise_of_verb,
-    check_arguments,
     check_arity,
     check_column,
     check_columns,
@@ -27,6 +26,8 @@ from ouzel.dsl.advice import (
     check_span,
     check_streams,
     check_table,
+    check_text_name,
+    check_verbs,
     mapping_of,
     of_no_service,
     of_no_time,
@@ -72,6 +73,7 @@ L = TypeVar("L")
 R = TypeVar("R")
 
 
+@check_verbs
 class Stream(Runnable[T_co]):
     """Records, one after the other, for ever or to the end of their source. Of pairs the first half is the key."""
 
@@ -158,6 +160,7 @@ class Stream(Runnable[T_co]):
 
     def name(self, name: str) -> Stream[T_co]:
         """The same stream, and a name for what makes it, by which `run(options={name: StepOptions(...)})` speaks of it."""
+        check_text_name("the name of a step", name)
         return Stream(NamedAs(self.producer, name, record=self.record, place=users_line()))
 
     def write(self, sink: ConnectorTable) -> Stream[T_co]:
@@ -165,7 +168,6 @@ class Stream(Runnable[T_co]):
         check_table("write", sink, "Sink")
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
-    @check_arguments
     def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
         """The same stream, whose records happened when a column says, in its order but for this delay.
 
@@ -259,7 +261,6 @@ class Stream(Runnable[T_co]):
         self: Stream[tuple[K, V]], other: Service[U], *, returns: type[U] | None = None
     ) -> Stream[tuple[K, tuple[V, U | None]]]: ...
 
-    @check_arguments
     def left_join(self: Stream[tuple[K, V]], other: Any, *, returns: Any = None) -> Any:
         """Each pair with what the other has for its key, None if nothing.
 
@@ -276,7 +277,6 @@ class Stream(Runnable[T_co]):
             return self._join("left_join", other, stays=True)
         return self._ask("left_join", other, returns)
 
-    @check_arguments
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
         return self._join("join", other, stays=False)
@@ -287,7 +287,6 @@ class Stream(Runnable[T_co]):
     @overload
     def lookup(self: Stream[K], other: Service[U], *, returns: type[U] | None = None) -> Stream[tuple[K, U | None]]: ...
 
-    @check_arguments
     def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
         """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
@@ -295,7 +294,6 @@ class Stream(Runnable[T_co]):
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
         return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
-    @check_arguments
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
@@ -318,7 +316,6 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
-    @check_arguments
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
 
@@ -340,7 +337,6 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, tuple_of(total_hint(monoid, kind, value), value))
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
-    @check_arguments
     def sum_by_window(
         self: Stream[tuple[K, V]],
         monoid: Monoid[V, T, R],
@@ -402,7 +398,7 @@ class Stream(Runnable[T_co]):
     def _step(
         self, verb: str, kind: StepKind, part: StepPart, function: Callable[..., Any], returns: Hint | None
     ) -> Stream[Any]:
-        from ouzel.dsl.column_functions import ColumnFunction
+        from ouzel.dsl.column_functions import ColumnFunction, columns_given
 
         place, called = users_line(), f"{verb} {function_name(function)}"
         if not callable(function):
@@ -412,18 +408,11 @@ class Stream(Runnable[T_co]):
         if part is not StepPart.RECORD:
             self._pairs(verb)
         by_columns = isinstance(function, ColumnFunction)
-        if not by_columns:
-            check_arity(function, called)
-        step = PythonStep(
-            kind,
-            part,
-            getattr(function, "function", function) if by_columns else function,
-            "",
-            called,
-            place,
-            by_columns,
-        )
+        plain = function.function if isinstance(function, ColumnFunction) else function
+        check_arity(plain, called, *columns_given(self.record, part) if by_columns else ())
+        step = PythonStep(kind, part, plain, "", called, place, by_columns)
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
+        check_gives(step.function, called)
         warn_of_counting(step.function, called)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:

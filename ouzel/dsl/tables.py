@@ -23,7 +23,7 @@ from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
-from ouzel.dsl.advice import advise_of_type, check_records, spelled_in_python
+from ouzel.dsl.advice import advise_of_type, check_decimals, check_records, check_text_name, spelled_in_python
 from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
@@ -107,9 +107,10 @@ def _named(connector: str, subject: object) -> str:
     if isinstance(subject, str | PurePath):
         return str(subject)
     shown = spell(subject) if isinstance(subject, type) else f"{subject!r:.60}"
+    rest = f", {shown}" if isinstance(subject, type) else ""
     raise QueryError(
         f"what the connector {connector} reads or writes is a text, and {shown} is none",
-        instead="write its path or name first",
+        instead=f"write its path or name first: {connector}('path or name'{rest}, …)",
     )
 
 
@@ -262,6 +263,7 @@ class Source(metaclass=_Readable):
         from ouzel.dsl.stream import Stream
 
         check_records(records)
+        check_text_name("the name of a source", name)
         given = tuple(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
@@ -272,7 +274,9 @@ class Source(metaclass=_Readable):
                     instead="make a dataclass or a named tuple of each: Order(**fields)",
                 )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
-        return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
+        made = record_of(hint)
+        check_decimals(made, given)
+        return Stream(GivenRecords(record=made, place=users_line(), name=name, records=given))
 
 
 class Sink(metaclass=_Writable):

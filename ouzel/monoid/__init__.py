@@ -65,5 +65,7 @@ if not TYPE_CHECKING:
         classes = {one.lower(): f"{one}()" for one in __all__ if one[0].isupper()}
         known = next((classes[one] for one in _near(name.lower(), classes, 1)), "")
         known = _ELSEWHERE.get(name[:1].upper() + name[1:], known)
+        if name == "check_laws":
+            raise AttributeError("there is no monoid check_laws; write from ouzel.testing import check_laws")
         told = f"write monoid.{known}" if known else f"there are {', '.join(__all__)}"
         raise AttributeError(f"there is no monoid {name}; {told}")

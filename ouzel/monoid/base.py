@@ -23,6 +23,10 @@ T = TypeVar("T")
 R = TypeVar("R", covariant=True)
 
 
+COUNTS = ("size", "bits", "hashes", "width", "depth")
+"""Arguments of monoids that count something."""
+
+
 class _Made(ABCMeta):
     """The type of monoids' classes: one that is made with arguments that it does not take says what it adds up."""
 
@@ -38,7 +42,15 @@ class _Made(ABCMeta):
                     f"{cls.__name__} is made of other arguments: {error}",
                     instead=f"write {shown}: {told[:1].lower()}{told[1:].removesuffix('.')}",
                 ) from None
-            return super().__call__(*args, **named)
+            made = super().__call__(*args, **named)
+            for name in COUNTS:
+                count = vars(made).get(name, 1)
+                if type(count) is not int or count < 1:
+                    raise QueryError(
+                        f"{name} of {cls.__name__} is a whole number from 1 on, and {count!r:.60} is none",
+                        instead=f"write {cls.__name__}({name}=10)",
+                    )
+            return made
 
         @property
         def __signature__(cls) -> inspect.Signature:

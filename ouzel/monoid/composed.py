@@ -52,8 +52,13 @@ class TupleOf(InPython["tuple[Any, ...] | None", "tuple[Any, ...]", "tuple[Any, 
         return tuple(part.present(one) for part, one in zip(self.parts, total, strict=True))
 
     def result_type(self, value_type: DataType) -> DataType | None:
-        if not isinstance(value_type, RowType) or len(value_type.fields) != len(self.parts):
+        if not isinstance(value_type, RowType):
             return None
+        if len(value_type.fields) != len(self.parts):
+            raise QueryError(
+                f"TupleOf has {len(self.parts)} parts, and the values have {len(value_type.fields)}",
+                instead="write a monoid for each part of the value: TupleOf((Sum(), Max()))",
+            )
         kinds = (_result(part, kind) for part, (_, kind) in zip(self.parts, value_type.fields, strict=True))
         return RowType(tuple((name, kind) for (name, _), kind in zip(value_type.fields, kinds, strict=True)))
 

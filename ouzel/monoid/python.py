@@ -21,7 +21,7 @@ from ouzel.compiler.functions.aggregate_function import (
 from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.records import Hint, type_of
 from ouzel.compiler.types import BYTES, DataType
-from ouzel.compiler.user_code import check_plain
+from ouzel.compiler.user_code import check_gives, check_plain
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid.base import Monoid
 
@@ -50,6 +50,7 @@ class InPython(Monoid[V, T, R]):
         for step, function in self.functions.items():
             if function is not None:
                 check_plain(function, f"{step} of {self.name}", may_yield=False)
+                check_gives(function, f"{step} of {self.name}")
         return self.row(self.label, partial(_only, value_type, self._result(value_type)), str(value_type))
 
     def row(self, name: str, resolve: AggregateTypeRule, takes: str) -> AggregateFunction:

@@ -230,6 +230,8 @@ class RowBolt(BasicBolt):
             raise TypeError(
                 f"handle returned a {type(made).__name__}; return a list of rows: [(value,)], or [] for nothing"
             )
+        if isinstance(made, tuple) and made and not any(isinstance(one, tuple | list) for one in made):
+            raise TypeError(f"handle returned {made!r:.60}, one row and no list of rows; return [{made!r:.60}]")
         return made
 
     def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import wraps
 from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from ouzel.compiler.plan import AddsWindow
-from ouzel.errors import TopologyError
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
 from ouzel.runtime.observe.counts import RunCounts
 from ouzel.runtime.protocol.messages import Event, Waiting
+from ouzel.spans import microseconds_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,11 +144,52 @@ _ELSEWHERE = {
 """What handles of other libraries have, and what to write here."""
 
 
+def _check_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a handle, which says how it is called where it is given arguments that it does not take."""
+    signature, called = inspect.signature(method), method.__name__
+
+    @wraps(method)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            seconds = signature.bind(*args, **named).arguments.get("timeout_s")
+        except TypeError as error:
+            taken = ", ".join(name for name in signature.parameters if name != "self")
+            instead = _SAVEPOINT if "savepoint" in named else f"write {called}({'10' if taken else ''})"
+            raise OuzelError(f"{called} takes {taken or 'no arguments'}: {error}; {instead}") from None
+        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+            span_us = microseconds_of(seconds)
+            shown = 10 if span_us is None else f"{span_us / 1e6:g}"
+            raise OuzelError(f"{called} takes seconds, a number, and {seconds!r:.60} is none; write {called}({shown})")
+        return method(*args, **named)
+
+    return call
+
+
+_SAVEPOINT = "a savepoint is of a topology that was submitted: run `ouzel stop NAME --savepoint DIR`"
+_CALLED_BY_USERS = (
+    "wait",
+    "wait_for_results",
+    "fresh_status",
+    "pause",
+    "resume",
+    "drain",
+    "stop",
+    "end",
+    "status",
+    "results",
+)
+
+
 class RowIteration:
     """What a Handle is besides: a context, which stops the run at its end, and an iterator over the rows of its result.
 
     A row is a dict; that of a query that takes rows back has a `$weight` of +1 or -1.
     """
+
+    def __init_subclass__(cls) -> None:
+        for name in _CALLED_BY_USERS:
+            if inspect.isfunction(method := vars(cls).get(name)):
+                setattr(cls, name, _check_arguments(method))
 
     def __enter__(self) -> Self:
         return self

@@ -12,12 +12,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import ouzel
+from ouzel import Source
 from ouzel.cli.main import app
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
@@ -278,6 +279,29 @@ def test_a_program_has_the_same(place: Place) -> None:
     assert place.condition("f") is Condition.STOPPED
     with pytest.raises(ouzel.SubmissionError, match="there is no submitted topology 'g'"):
         ouzel.attach("g")
+
+
+@pytest.mark.whole
+def test_a_stream_is_submitted_and_another_takes_its_place(place: Place) -> None:
+    place.append(1)
+    numbers = Source.file(place.lines, Number, format="json", follow="true")
+    with ouzel.submit(numbers.map(_doubled), "stream") as run:
+        assert next(iter(run)) == {"value": 2}
+    with ouzel.update("stream", numbers.map(_doubled).filter(lambda number: number > 4)) as run:
+        place.append(2)
+        place.append(3)
+        assert next(row for row in run if row["value"] > 2) == {"value": 6}
+    assert ouzel.attach("stream").stop().state is RunState.STOPPED
+
+
+class Number(NamedTuple):
+    """A line of the file that grows."""
+
+    n: int
+
+
+def _doubled(number: Number) -> int:
+    return 2 * number.n
 
 
 @pytest.mark.whole

@@ -113,7 +113,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a window by another name": (
         lambda: pairs().sum_by_window(monoid.Sum(), every=HOUR),  # type: ignore[call-arg]
-        "sum_by_window takes monoid, size, slide, zone: missing a required argument: 'size'; write sum_by_window(monoid, size, slide, zone)",
+        "sum_by_window takes monoid, size, slide, zone=…: missing a required argument: 'size'; write sum_by_window(monoid, size, slide, zone=…)",
     ),
     "the slide before the size": (
         lambda: (
@@ -329,7 +329,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a type before its path": (
         lambda: Source.file(Order, "orders.csv", format="csv"),  # type: ignore[call-overload]
-        "what the connector file reads or writes is a text, and Order is none; write its path or name first",
+        "what the connector file reads or writes is a text, and Order is none; write its path or name first: file('path or name', Order, …)",
     ),
     "the format before the record": (
         lambda: Source.file("orders.csv", "csv", Order),  # type: ignore[call-overload]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import pydoc
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NewType
 from zoneinfo import ZoneInfo
 
+import polars as pl
 import pytest
 
 import ouzel
 from ouzel import Sink, Source, Store, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, QueryError
-from tests.dsl import mistakes, mistakes_from_elsewhere
+from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use
 from tests.dsl.mistakes_from_elsewhere import AIRLINES, added
 
-WHEN_WRITTEN = mistakes.WHEN_WRITTEN | mistakes_from_elsewhere.FROM_ELSEWHERE
-WHEN_RUN = mistakes.WHEN_RUN | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN
+WHEN_WRITTEN = mistakes.WHEN_WRITTEN | mistakes_from_elsewhere.FROM_ELSEWHERE | mistakes_in_use.IN_USE
+WHEN_RUN = mistakes.WHEN_RUN | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN | mistakes_in_use.IN_USE_WHEN_RUN
 
 
 class Named(NamedTuple):
@@ -129,3 +132,41 @@ def test_a_zone_may_be_one_of_zoneinfo() -> None:
     timed = Source.of([(datetime(2026, 7, 1), 1)]).event_time("key").map(lambda pair: ("a", pair[1]))
     days = timed.sum_by_window(monoid.Sum(), timedelta(days=1), zone=ZoneInfo("Europe/Berlin"))
     assert [row.window_start for row in days.memory()] == [datetime(2026, 6, 30, 22)]
+
+
+Customer = NewType("Customer", int)
+
+
+@dataclass
+class Visit:
+    """A record whose fields have types of the writer's own."""
+
+    customer: Customer
+    kind: Literal["click", "order"]
+
+
+def test_a_newtype_and_a_literal_are_columns_of_the_types_below() -> None:
+    visits = Source.of([Visit(Customer(1), "click"), Visit(Customer(2), "order")])
+    table = visits.filter(lambda visit: visit.kind == "order").table("memory")
+    assert table.schema == {"customer": pl.Int64, "kind": pl.String}
+    assert table.rows() == [(2, "order")]
+
+
+def test_records_are_printed_by_a_sink_without_a_name(capfd: pytest.CaptureFixture[str]) -> None:
+    Source.of([("a", 1)]).write(Sink.print()).run("memory")
+    assert capfd.readouterr().out.splitlines() == ['+{"key":"a","value":1}']
+
+
+def test_frames_that_nobody_awaits_say_how_they_are_read() -> None:
+    with pytest.raises(ValueError, match="loop over them, or `await` them in an `async def`"):
+        asyncio.run(Source.of([1]).tables("memory"))  # type: ignore[arg-type]
+
+
+def test_a_function_that_only_raises_or_gives_none_now_and_then_is_taken() -> None:
+    def known(number: int) -> str | None:
+        if number > 1:
+            return "many"
+        return None
+
+    assert Source.of([1, 2]).option_map(known).memory() == ["many"]
+    assert Source.of([1, 2]).filter(lambda number: None).memory() == []

@@ -50,7 +50,7 @@ ASKED = {
     "ouzel/dsl/functions.py": (5, USERS),
     "ouzel/dsl/inference.py": (2, USERS),
     "ouzel/dsl/shapes.py": (2, USERS),
-    "ouzel/dsl/stream.py": (3, USERS),
+    "ouzel/dsl/stream.py": (2, USERS),
     "ouzel/dsl/windows.py": (1, USERS),
     "ouzel/planner/meaning.py": (3, ANY_FIELD),
     "ouzel/planner/own_state.py": (2, USERS),

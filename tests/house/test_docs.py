@@ -124,7 +124,9 @@ def lines_of_text(directory: Path, lines: int) -> Path:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the README's programs run."""
-    return lines_of_text(tmp_path_factory.mktemp("readme"), 3_000)
+    directory = lines_of_text(tmp_path_factory.mktemp("readme"), 3_000)
+    (directory / "sql_examples/shop").symlink_to(ROOT / "sql_examples/shop")
+    return directory
 
 
 def said_by(text: str, place: Path) -> str:
@@ -165,8 +167,9 @@ def most_frequent(found: list[tuple[str, int]], place: Path) -> None:
 
 @pytest.mark.server
 def test_python_in_the_docs_runs(place: Path) -> None:
-    words, numbers = blocks(ROOT / "docs/python.md", "python")
+    words, tested, numbers = blocks(ROOT / "docs/python.md", "python")
     most_frequent(ast.literal_eval(said_by(words, place)), place)
+    assert said_by(f"{tested}\ntest_orders_of_a_day_are_counted()\nprint('counted')\n", place) == "counted"
     assert said_by(numbers, place) == "{'n': 30, 'square': 900} STOPPED"
 
 

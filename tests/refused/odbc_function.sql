@@ -1,3 +1,3 @@
--- error: UPPER does not belong here; see docs/sql.md for what a query may hold
+-- error: UPPER does not belong here; write it without the braces and without fn
 -- at: UPPER
 SELECT {fn UPPER(origin)} AS x FROM flights;

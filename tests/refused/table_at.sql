@@ -1,3 +1,3 @@
--- error: AT does not belong here; see docs/sql.md for what a query may hold
+-- error: AT does not belong here; write an operator or a comma between f and AT
 -- at: AT
 SELECT f.id FROM flights AS f AT w;

@@ -1,3 +1,3 @@
--- error: a window's length is an INTERVAL, this is VARCHAR; write for example INTERVAL '1' DAY
+-- error: a window's length is an INTERVAL, this is VARCHAR; write INTERVAL '1' HOUR
 -- at: '1 hour'
-SELECT COUNT(*) FROM TUMBLE(flights, ts, '1 hour') GROUP BY window_end;
+SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), '1 hour')) GROUP BY window_start, window_end;

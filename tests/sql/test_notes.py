@@ -78,6 +78,13 @@ def test_a_comparison_with_null_says_that_it_is_true_of_no_row() -> None:
 def test_bounds_the_wrong_way_round_are_told() -> None:
     (note,) = notes_of(TABLE.format("") + "SELECT x FROM t WHERE x BETWEEN x AND x - 1;")
     assert "BETWEEN x AND x - 1 is true of no row; write BETWEEN x - 1 AND x" in note
+    (note,) = notes_of(TABLE.format("") + "SELECT x FROM t WHERE x BETWEEN 100 AND 10;")
+    assert "BETWEEN 100 AND 10 is true of no row; write BETWEEN 10 AND 100" in note
+    (note,) = notes_of(
+        "SELECT t FROM (VALUES (DATE '2026-03-27')) AS d (t) WHERE t BETWEEN '2026-03-28' AND '2026-03-27';"
+    )
+    assert "is true of no row; write BETWEEN '2026-03-27' AND '2026-03-28'" in note
+    assert not notes_of(TABLE.format("") + "SELECT x BETWEEN 9 AND 10 AS a, 'b' BETWEEN 'c' AND 'a' AS b FROM t;")
     assert not notes_of(TABLE.format("") + "SELECT x BETWEEN x - 1 AND x AS a, x BETWEEN x AND x + 1 AS b FROM t;")
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -17,14 +17,14 @@ import polars as pl
 import pytest
 
 import ouzel
-from ouzel import Source
+from ouzel import Sink, Source, monoid
 from ouzel.compiler.plan import walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.spark.batch.period import Period, program_within
-from ouzel.stores import BatchRange, FolderStore, parse_batcher, rolling
+from ouzel.stores import BatchRange, ClientStore, FolderStore, advance, parse_batcher, rolling, stored_stream
 from ouzel.stores.rolling import Advance, plan_advance
 from tests.house.source import ROOT
 
@@ -270,3 +270,30 @@ def test_the_page_says_what_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     made["nightly"](DAYS[2])
     found = made["read"]().get_many(["EWR", "JFK", "LGA"])
     assert {key: count for key, (count,) in found.values.items()} == left
+
+
+class Departure(NamedTuple):
+    """A row of the flights' file."""
+
+    ts: datetime
+    origin: str
+
+
+def test_a_stream_rolls_a_store_forward_by_texts_and_dates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.spark.session.start_spark", lambda name: None)
+    monkeypatch.setattr(rolling, "on_spark", lambda spark: in_memory)
+    monkeypatch.chdir(tmp_path)
+    write_flights(tmp_path)
+    flights = Source.file("flights.parquet", Departure, format="parquet").event_time("ts")
+    sums = flights.map(lambda flight: (flight.origin, 1)).sum_by_window(monoid.Sum(), timedelta(hours=6))
+    kept = sums.write(Sink.file("sums", format="parquet"))
+    kept.run("memory")
+    by_dates = advance(kept, "by_dates", batcher="1 day", start=date(2013, 1, 1), end=date(2013, 1, 3))
+    by_times = advance(kept.job(answers=False), FolderStore("by_times"), batcher=DAY, start=DAYS[0], end=DAYS[2])
+    assert by_dates.batches == by_times.batches
+    assert len(by_dates.batches) == 2
+    keys = ["EWR", "JFK", "LGA"]
+    store, other = FolderStore("by_dates"), FolderStore("by_times")
+    found = ClientStore(store, stored_stream(store, "sums"), store.monoid).get_many(keys).values
+    assert found == ClientStore(other, stored_stream(other, "sums"), other.monoid).get_many(keys).values
+    assert sum(total for (total,) in found.values()) == pl.read_parquet("flights.parquet").height

@@ -58,8 +58,22 @@ _NAMES = {
 
 _HERE = {name: ours for ours, names in _NAMES.items() for name in names.split()}
 
-_AGGREGATES = frozenset({"topk"})
-"""Aggregates that we do not have."""
+_AGGREGATES = {
+    **dict.fromkeys(
+        ("topk", "topkdistinct", "approx_top_k", "approx_top_count", "top_k", "approx_most_frequent"),
+        "group first, and write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY value DESC) <= 3 above it; "
+        "or SLICE(ARRAY_AGG(value ORDER BY value DESC), 1, 3)",
+    ),
+    **dict.fromkeys(("histogram", "width_histogram", "map_from_entries"), "GROUP BY the value too, and COUNT(*)"),
+    **dict.fromkeys(
+        ("approx_quantiles", "percentile_approx", "approx_percentile_cont", "quantiles"),
+        "write APPROX_PERCENTILE(value, 0.9) for each part that is asked for",
+    ),
+    **dict.fromkeys(("sum_distinct", "sumdistinct"), "write SUM(DISTINCT value)"),
+    **dict.fromkeys(("product", "mul"), "write EXP(SUM(LN(value))) of numbers above 0"),
+    **dict.fromkeys(("max_n", "min_n", "maxn", "minn"), "write SLICE(ARRAY_AGG(value ORDER BY value DESC), 1, 3)"),
+}  # fmt: skip
+"""Aggregates that we do not have, and what to write instead."""
 
 
 _OVER = frozenset(
@@ -74,7 +88,7 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
     """The error for an unknown function, with what to write instead; `known` are the names of all functions."""
     if name.lower() in _AGGREGATES:
         problem = f"the aggregate {name.upper()} is not supported yet"
-        return NotSupported(problem, instead="docs/functions.md lists those that are")
+        return NotSupported(problem, instead=_AGGREGATES[name.lower()])
     if name.lower() in _OVER:
         problem = f"{name.upper()} is of a row among others, and lacks its OVER"
         return QueryError(problem, instead=f"write {name.upper()}(...) OVER (ORDER BY column)")

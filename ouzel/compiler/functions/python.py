@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +14,7 @@ from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.records import Hint, spell, type_of
 from ouzel.compiler.types import DataType, to_polars
-from ouzel.compiler.user_code import FAILURES, calls_of, check_plain, describe_raised, users_line_in
+from ouzel.compiler.user_code import FAILURES, calls_of, check_gives, check_plain, describe_raised, users_line_in
 from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.exits import in_user_code
 
@@ -74,7 +75,9 @@ def function(
     def make(python: Python) -> PythonFunction:
         called = (name or called_name(python)).lower()
         check_plain(python, f"the function {called}", may_yield=False)
+        check_gives(python, f"the function {called}")
         signature = _signature(called, parameters, result)
+        _check_parameters(python, called, signature)
         return PythonFunction(
             called,
             resolve=partial(_resolve, signature),
@@ -97,6 +100,27 @@ def called_name(python: Python) -> str:
     if isinstance(python, partial):
         return called_name(python.func)
     return str(getattr(python, "__name__", type(python).__name__))
+
+
+def _check_parameters(python: Python, called: str, signature: Signature) -> None:
+    """See that the function takes as many arguments as there are types of them.
+
+    Raises:
+        QueryError: it does not.
+    """
+    try:
+        takes = inspect.signature(python)
+    except (TypeError, ValueError):  # of many that are written in C nothing is known
+        return
+    try:
+        takes.bind(*signature.parameters)
+    except TypeError as error:
+        types = ", ".join(map(str, signature.parameters))
+        wanted = ", ".join(["str"] * len(takes.parameters))
+        raise QueryError(
+            f"the function {called} takes {takes}, and @ouzel.function says the types of its arguments are ({types}): {error}",
+            instead=f"write the type of each argument: @ouzel.function(({wanted},), {str(signature.result)!r})",
+        ) from None
 
 
 def _signature(called: str, parameters: object, result: object) -> Signature:

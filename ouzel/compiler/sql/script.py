@@ -13,6 +13,7 @@ from ouzel.compiler.sql.syntax.shells import read_statement
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.syntax.statements import Statement
 from ouzel.compiler.sql.syntax.words import is_quoted
+from ouzel.errors import NotSupported
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,10 @@ def _unwrap(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
         words = next((words for words in _STATEMENT_SETS if is_word(statement[0], words[0])), ())
         if words:
             if [token.text.upper() for token in statement[: len(words)]] != [*words]:
+                if len(statement) == 1 or is_word(statement[1], "TRANSACTION", "WORK", "TRAN"):
+                    raise source.error(
+                        "a transaction is not supported", span_of(statement), "leave BEGIN and COMMIT out", NotSupported
+                    )
                 raise source.error(
                     f"{words[0]} begins a statement set",
                     span_of(statement[:1]),

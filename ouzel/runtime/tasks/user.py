@@ -299,6 +299,8 @@ class UserBolt(UserTask):
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
         frame = self.fit(stream, frame)
+        if isinstance(anchors, Batch):
+            raise TypeError("anchors are several batches; write anchors=(batch,)")
         anchors = tuple(dict.fromkeys(self._whole(batch) for batch in anchors))
         if self._cut:
             self._cut.made.setdefault((self._cut.place, stream, task, anchors), []).append(frame)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from ouzel.compiler.types import Schema
-from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_raised
+from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, OURS, calls_of, describe_raised
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import Death
 from ouzel.planner.topology import Component, Task
@@ -26,7 +26,8 @@ def blame_component(task: Task) -> Iterator[None]:
     except (OuzelError, Death):
         raise
     except FAILURES as error:
-        traceback.print_exc()
+        if not calls_of(error)[-1].filename.startswith(OURS):  # else the message says all
+            traceback.print_exc()
         where = f"'{task.component}' (task {task.id})"
         raise TopologyError(f"{where} failed: {describe_raised(error)}{_place(error)}") from error
 
@@ -41,6 +42,18 @@ def schemas(component: Component) -> dict[str, Schema]:
     return {output.stream: output.schema for output in component.outputs}
 
 
+_FRAMES = {
+    "Batch": "write collector.emit(batch.frame, anchors=(batch,))",
+    "LazyFrame": "write frame.collect()",
+    "Series": "write series.to_frame('name')",
+    "Table": "write pl.from_arrow(table)",
+    "RecordBatch": "write pl.from_arrow(batch)",
+    "list": "write pl.DataFrame(rows, schema=['a', 'b'], orient='row')",
+    "tuple": "write pl.DataFrame([row], schema=['a', 'b'], orient='row')",
+}
+"""What to write instead of what is no frame, by its class."""
+
+
 def fit_frame(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
     """What the task emits, in the columns and types that its component declares for the stream.
 
@@ -48,7 +61,10 @@ def fit_frame(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.
         TopologyError: it is no frame, the stream is not declared, or columns or types are others.
     """
     if not isinstance(frame, pl.DataFrame):
-        raise _refusal(task, f"emits a {type(frame).__name__}, and what travels are Polars data frames")
+        instead = _FRAMES.get(type(frame).__name__, "write pl.DataFrame(…) of it")
+        if type(frame).__module__.startswith("pandas"):
+            instead = "write pl.from_pandas(frame)"
+        raise _refusal(task, f"emits a {type(frame).__name__}, and what travels are Polars data frames; {instead}")
     if stream not in outputs:
         declared = ", ".join(f"'{name}'" for name in outputs) or "none"
         raise _refusal(task, f"emits the stream '{stream}', which it does not declare; it declares {declared}")

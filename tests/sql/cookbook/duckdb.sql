@@ -73,3 +73,10 @@ same;
 SELECT CAST(FLOOR(w.wind_speed / 10) AS INT) * 10, COUNT(*), ROUND(AVG(f.dep_delay), 1)
 FROM flights AS f ASOF JOIN weather AS w ON f.origin = w.origin AND f.ts >= w.ts
 WHERE f.ts < TIMESTAMP '2013-04-01 00:00:00' GROUP BY 1;
+
+-- question: What is the running total of each day?
+same;
+
+-- question: Which days had no orders?
+SELECT d.day, COUNT(o.order_id) FROM (SELECT UNNEST(GENERATE_SERIES(DATE '2026-03-25', DATE '2026-03-31', INTERVAL 1 DAY))::DATE AS day) AS d
+LEFT JOIN orders AS o ON o.ts::DATE = d.day GROUP BY d.day;

@@ -32,6 +32,11 @@ _NUMBERS = (IntegerType, FloatType, DecimalType)
 def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) -> str:
     """Advice for operands whose types an operator does not take; empty if there is none."""
     (text, value), (other_text, other) = left, right
+    if sign in ("AND", "OR") and value.type == BOOLEAN:
+        return _of_half_condition(sign, text, other_text)
+    if sign in ("+", "-") and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
+        count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
+        return f"say what the number counts: write {sign} INTERVAL '{count}' {unit}"
     if sign == "+" and value.type == other.type == VARCHAR:
         return f"write {text} || {other_text}"
     if sign == "DIV" and isinstance(value.type, _NUMBERS) and isinstance(other.type, _NUMBERS):
@@ -56,6 +61,32 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return "a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
     return _of_text_and_number(left, right) or _of_cast(left, right) or usual
+
+
+def _of_half_condition(sign: str, condition: str, value: str) -> str:
+    """Advice for `a = 1 OR 2`: each side is a condition of its own."""
+    parts = re.match(r"(?is)(.+?)\s*(=|<>|!=|<=|>=|<|>|\b(?:NOT\s+)?I?LIKE\b)", condition)
+    if parts is None:
+        return f"write a condition behind {sign}: {value} = ..."
+    also = f", or {parts[1]} IN (...)" if sign == "OR" and parts[2] == "=" else ""
+    return f"write a whole condition behind {sign}: {parts[1]} {parts[2]} {value}{also}"
+
+
+def of_cast(text: str, kind: DataType, to: DataType) -> str:
+    """Advice for a cast that there is not; empty if there is none."""
+    if isinstance(kind, TimestampType) and isinstance(to, _NUMBERS):
+        return f"write UNIX_SECONDS({text}), or UNIX_MILLIS({text})"
+    if isinstance(kind, DateType) and isinstance(to, _NUMBERS):
+        return f"write DATEDIFF({text}, DATE '1970-01-01') for days"
+    if isinstance(kind, _NUMBERS) and isinstance(to, TimestampType):
+        return f"write TO_TIMESTAMP_LTZ({text}, 0) of seconds, with 3 of milliseconds"
+    if isinstance(kind, _NUMBERS) and isinstance(to, DateType):
+        return f"write TO_DATE(CAST({text} AS VARCHAR), 'yyyyMMdd') of a number like 20130131"
+    if isinstance(kind, _NUMBERS) and isinstance(to, IntervalType):
+        return f"write {text} * INTERVAL '1' SECOND"
+    if isinstance(kind, IntervalType) and isinstance(to, _NUMBERS):
+        return "write TIMESTAMPDIFF(SECOND, earlier, later) of the two times"
+    return ""
 
 
 def _of_text_and_number(left: WrittenExpression, right: WrittenExpression) -> str:

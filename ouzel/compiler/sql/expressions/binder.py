@@ -13,7 +13,7 @@ from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField,
 from ouzel.compiler.functions.foreign_patterns import mean_months
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_field, of_operator
+from ouzel.compiler.sql.expressions.advice import of_cast, of_field, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
@@ -236,7 +236,8 @@ class Binder:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
         if not can_cast(bound.type, kind):
-            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
+            advice = of_cast(self._text(operand), bound.type, kind)
+            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)
         return cut(self.source, place(node), Cast(kind, bound, safe) if bound.type != kind else bound, kind)
 
     def postfix_cast(self, node: exp.Expr) -> Expression:

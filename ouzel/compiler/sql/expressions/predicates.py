@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -68,7 +69,9 @@ def bind_between(binder: Binds, node: exp.Expr) -> Expression:
 def _note_reversed(source: QueryText, node: exp.Expr) -> None:
     """Tell of BETWEEN t AND t - x, with the bounds the wrong way round: it is allowed, and true of no row."""
     low, high = node.args["low"], node.args["high"]
-    if isinstance(high, exp.Sub) and high.this == low and isinstance(high.expression, exp.Interval | exp.Literal):
+    if _is_above(low, high) or (
+        isinstance(high, exp.Sub) and high.this == low and isinstance(high.expression, exp.Interval | exp.Literal)
+    ):
         one, other = (source.text[slice(*place(bound))] for bound in (low, high))
         problem = f"BETWEEN {one} AND {other} is true of no row"
         source.note(problem, (place(low)[0], place(high)[1]), f"write BETWEEN {other} AND {one}")
@@ -150,3 +153,12 @@ def bind_escape(binder: Binds, node: exp.Expr) -> Expression:
     if type(node.this) not in _PATTERNS:
         raise binder.source.error("ESCAPE belongs to LIKE and SIMILAR TO", place(node))
     return bind_like(binder, node.this, node.expression)
+
+
+def _is_above(low: exp.Expr, high: exp.Expr) -> bool:
+    """Whether these are two numbers, or two texts of times, of which the first is the larger."""
+    if not (isinstance(low, exp.Literal) and isinstance(high, exp.Literal)) or low.is_string != high.is_string:
+        return False
+    if low.is_string:
+        return all(re.match(r"\d{4}-\d\d-\d\d", bound.name) for bound in (low, high)) and low.name > high.name
+    return float(low.name) > float(high.name)

@@ -16,6 +16,7 @@ from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
 from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
+from ouzel.compiler.types import TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -74,9 +75,16 @@ def refuse_version(source: QueryText, table: exp.Expr) -> None:
     Raises:
         QueryError: it stands behind a table that is not joined to another.
     """
-    if table.args.get("version") is not None:
-        problem = "FOR SYSTEM_TIME AS OF belongs to a table that is joined to another"
-        raise source.error(problem, place(table), "write a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k")
+    version = table.args.get("version")
+    if version is None:
+        return
+    if version.name.upper() == "VERSION" or (version.expression and not version.expression.find(exp.Column)):
+        problem = "a table has no former versions to read"
+        raise source.error(
+            problem, place(table), "choose rows by their time: WHERE ts <= TIMESTAMP '2013-01-31 00:00:00'"
+        )
+    problem = "FOR SYSTEM_TIME AS OF belongs to a table that is joined to another"
+    raise source.error(problem, place(table), "write a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k")
 
 
 def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -> Expression:
@@ -84,6 +92,13 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
     if version.expression is None:
         raise binder.source.error("FOR SYSTEM_TIME lacks its time", place(version), "write FOR SYSTEM_TIME AS OF a.ts")
     bound = binder.bind(version.expression)
+    if not isinstance(bound.type, TimestampType):
+        problem = f"{bound} is {bound.type}, and a table is joined as of a TIMESTAMP"
+        time = left.node.time_column
+        advice = (
+            f"write the time of the row: FOR SYSTEM_TIME AS OF {time}" if time else "write a column that is a TIMESTAMP"
+        )
+        raise binder.source.error(problem, place(version), advice)
     time = right.node.time_column
     if time is None:
         problem = f"{right.columns[0].table or 'this table'} has no event time, so it has no versions"

@@ -203,6 +203,12 @@ def _read_comparison(sign: str, one: Expression, other: Expression, join: Join) 
     yield _Bound((left, right), None if sign in ("le", "lt") else limit, None if sign in ("ge", "gt") else limit)
 
 
+def microseconds_ahead(value: Expression, column: str) -> int | None:
+    """How far a time is ahead of a column that it is computed of; None where that is no constant."""
+    found = _sum_of(value)
+    return found.us if found and found.columns == {column: 1} else None
+
+
 def _sum_of(value: Expression) -> _Sum | None:
     """A time, or a span of time, as columns and a constant; None if it is another thing."""
     match value:

@@ -60,6 +60,7 @@ class FirstRows:
         self.clause = order or limit or offset
         self.hidden: dict[str, exp.Expr] = {}
         self.given = list(tree.expressions) if isinstance(tree, exp.Select) else None
+        self.selected = _list_selected(self.given or ())
         self.items = [self._item(item) for item in self._list_items(order)]
         self._keys = [self._item(exp.Ordered(this=key)) for key in self.on]
 
@@ -79,8 +80,19 @@ class FirstRows:
             relation = self._top(relation, partition, items, most, self.skip)
         elif not self.on:
             self._note_endless()
+        items = self._in_result(items, relation)
         relation = self._without_hidden(relation)
         return replace(relation, sorted_by=_list_shown(items, relation))
+
+    def _in_result(self, items: Sequence[SortKey], relation: Relation) -> list[SortKey]:
+        """The order by columns of the result, where a column that is hidden computes the same as one of those."""
+        place_of = {name: self.selected.index(value) for name, value in self.hidden.items() if value in self.selected}
+        same = {
+            column.column: relation.columns[place_of[column.name]].column
+            for column in relation.columns
+            if column.name in place_of
+        }
+        return [replace(key, column=same.get(key.column, key.column)) for key in items]
 
     def _note_endless(self) -> None:
         """Only the result of a statement is shown in an order."""
@@ -95,7 +107,7 @@ class FirstRows:
         keys = tuple(self._sort_key(item, relation).column for item in self._keys)
         begins = [item.column for item in items[: len(set(keys))]]
         if items and set(begins) != set(keys):
-            advice = f"begin it with {', '.join(keys)}"
+            advice = f"begin it with {', '.join(self.source.text[slice(*place(key))] for key in self.on)}"
             raise self.source.error(
                 "ORDER BY does not begin with what DISTINCT ON names", place(self.clause or self.tree), advice
             )
@@ -162,6 +174,9 @@ class FirstRows:
             of_all = stars and (self.given is None or self.distinct or self._gives_all())
             if of_all or any(is_name_of(name, known) for known in names):
                 return _Item(name, node)
+        is_shown = self.distinct or not (self.limit is not None or self.skip or self.on)
+        if is_shown and value in self.selected:
+            return _Item(self.selected.index(value), node)
         if self.given is None or self.distinct:
             raise self.source.error(
                 "this ORDER BY is no column of the result", place(value), "order by a column of the select list"
@@ -233,6 +248,13 @@ class FirstRows:
         if not isinstance(node, exp.Literal) or not node.name.isdigit():
             raise self.source.error(f"{clause} takes a whole number", place(node), f"write {clause} 10")
         return row_count(self.source, node.name, place(node))
+
+
+def _list_selected(items: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """What each item of the select list computes; nothing if a star is among them, for then their places are not known."""
+    if any(star_of(item) is not None for item in items):
+        return []
+    return [item.this if isinstance(item, exp.Alias) else item for item in items]
 
 
 def _written_names(item: exp.Expr, at: int) -> list[str]:

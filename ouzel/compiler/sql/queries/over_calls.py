@@ -160,7 +160,8 @@ class CallReader:
         offset = bool(frame.start or frame.end)
         span = place(node.args["spec"])
         if timed and frame.kind is not FrameKind.RANGE:
-            raise self.source.error(f"{frame.kind.value} are counted, not measured", span, "write RANGE, or a number")
+            advice = f"write RANGE with the INTERVAL, or a number of {frame.kind.value.lower()}: 5 PRECEDING"
+            raise self.source.error(f"{frame.kind.value} are counted, and an INTERVAL is a span of time", span, advice)
         if frame.kind is FrameKind.GROUPS and not order:
             raise self.source.error("GROUPS needs an order", span, "add ORDER BY")
         if frame.kind is FrameKind.RANGE and offset:

@@ -131,7 +131,9 @@ def _only(
     names = [column.name for column in columns]
     if qualified:
         advice = near(name.text, [*tables, *names])
-        if len(tables) == 1 and not pick(name, tables):
+        if name.text.lower() == "window":  # Spark's column, a struct of two times
+            advice = "write window_start and window_end, FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+        elif len(tables) == 1 and not pick(name, tables):
             after = re.match(r"\s*\.\s*(\w+)", source.text[name.span[1] :])
             if after and pick(Name(after[1], False, name.span), names):
                 advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
@@ -152,7 +154,7 @@ def _only(
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
-_CLOCKS = frozenset({"proctime", "proc_time", "processing_time"})
+_CLOCKS = frozenset({"rowtime", "proctime", "proc_time", "processing_time"})
 """What Flink's programs call a column of PROCTIME()."""
 _ELSEWHERE = {"ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns"}
 """Columns that each table of another database has, and what to write here."""

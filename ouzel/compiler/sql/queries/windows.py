@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -35,6 +36,8 @@ _SHAPES = {
     "SESSION": "SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
 }
 _COMPUTE = "compute one in CREATE TABLE: ts AS TO_TIMESTAMP(...), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+_SPAN = r"(?i)\s*(\d+)\s*(second|minute|hour|day)s?\s*"
+"""A span of time as a text."""
 _OUTPUT = ("window_start", "window_end", "window_time")
 
 
@@ -233,6 +236,8 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
     example = "for example INTERVAL '1' DAY"
     if isinstance(bound, Literal) and isinstance(bound.type, IntegerType):
         example = f"INTERVAL '{bound.value}' SECOND if these are seconds"
+    if isinstance(bound, Literal) and (parts := re.fullmatch(_SPAN, str(bound.value))):
+        example = f"INTERVAL '{parts[1]}' {parts[2].upper()}"
     raise binder.source.error(problem, place(node), f"write {example}")
 
 

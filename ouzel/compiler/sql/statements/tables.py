@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ouzel.compiler.expressions import Column, Expression, columns
 from ouzel.compiler.plan import Node, Project, Scan, Watermark
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import interval_us
+from ouzel.compiler.sql.queries.intervals import microseconds_ahead
 from ouzel.compiler.sql.queries.lookups import asked_by, without_clocks
 from ouzel.compiler.sql.queries.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.statements.epochs import convert_epochs, holds_times, read_as
@@ -294,7 +296,17 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
             span_of(clause.expression),
             f"write {column} - INTERVAL '5' SECOND",
         )
+    if (microseconds_ahead(bound, column) or 0) > 0:
+        raise _of_future(source, clause, column)
     return Watermark(relation.node, column, bound, _idle_ms(source, clause))
+
+
+def _of_future(source: QueryText, clause: WatermarkClause, column: str) -> QueryError:
+    """The error for a watermark that is ahead of the times that it is computed of."""
+    span = re.search("(?i)INTERVAL.*", source.text[slice(*span_of(clause.expression))])
+    delay = span[0].replace("'-", "'") if span else "INTERVAL '5' SECOND"
+    problem = f"the watermark is ahead of {column}, so that each row would be late"
+    return source.error(problem, span_of(clause.expression), f"write {column} - {delay}")
 
 
 def _idle_ms(source: QueryText, clause: WatermarkClause) -> int | None:

@@ -10,6 +10,7 @@ _CLAUSES = {
     TokenType.WHERE: "WHERE",
     TokenType.GROUP_BY: "GROUP BY",
     TokenType.HAVING: "HAVING",
+    TokenType.QUALIFY: "QUALIFY",
     TokenType.ORDER_BY: "ORDER BY",
     TokenType.LIMIT: "LIMIT",
 }
@@ -38,7 +39,11 @@ def check_order_of_clauses(source: QueryText, tokens: Tokens) -> None:
         elif kind in _PLACES:
             last = before[-1]
             if last is not None and _PLACES[last] > _PLACES[kind]:
-                also = ", or write HAVING to choose groups" if kind is TokenType.WHERE else ""
+                also = (
+                    ", or write HAVING to choose groups"
+                    if kind is TokenType.WHERE and last is not TokenType.QUALIFY
+                    else ""
+                )
                 raise source.error(
                     f"{_CLAUSES[kind]} stands behind {_CLAUSES[last]}",
                     span_of([token]),

@@ -46,6 +46,8 @@ def refuse_foreign_columns(source: QueryText, tokens: Tokens) -> None:
     """
     opening = next((at for at, token in enumerate(tokens) if token.token_type is TokenType.L_PAREN), len(tokens))
     before = tokens[:opening]
+    if opening == len(tokens):
+        return
     if not is_word(tokens[0], "CREATE") or not any(is_word(token, "TABLE", "SOURCE") for token in before[:3]):
         return
     if any(is_word(token, "VIEW", "WITH", "AS", "LIKE") for token in before):  # these parentheses are not its columns

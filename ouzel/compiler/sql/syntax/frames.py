@@ -28,10 +28,11 @@ def read_frame(source: QueryText, tokens: Tokens) -> tuple[WindowFrame, bool]:
         raise source.error("EXCLUDE is not supported", span_of(tokens[exclude:]), "leave it out", NotSupported)
     kind = FrameKind(tokens[0].text.upper())
     start, end = _bounds(source, tokens[1:], span)
-    if kind is not FrameKind.RANGE:
+    timed = any(is_word(token, "INTERVAL") for token in tokens)
+    if kind is not FrameKind.RANGE and not timed:
         for bound in filter(None, (start, end)):
             row_count(source, str(abs(bound)), span)
-    return WindowFrame(kind, start, end), any(is_word(token, "INTERVAL") for token in tokens)
+    return WindowFrame(kind, start, end), timed
 
 
 def _bounds(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, int | None]:

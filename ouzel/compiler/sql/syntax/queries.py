@@ -96,10 +96,12 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
     if description.startswith("Expected END after CASE") and (whens := _case_without_when(source, tokens, at)):
         return whens
     for pattern, problem, instead in _SQLGLOT_SAYS:
-        if re.match(pattern, description):
+        if re.match(pattern, description) and not (description.startswith("Expecting )") and _is_balanced(tokens)):
             return source.error(problem, (at, end), instead)
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
+    if (name := _cte_without_comma(tokens, at)) is not None:
+        return source.error(f"a comma is missing before {name.text}", span_of([name]), f"write ), {name.text} AS (")
     if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()) and not _guess_dialect(
         tokens, at
     ):
@@ -111,7 +113,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
     guesses = (
-        guess(tokens, at) for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause, _guess_comma)
+        guess(tokens, at)
+        for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause, _guess_comma, _guess_operator)
     )
     advice = next(filter(None, guesses), "see docs/sql.md for what a query may hold")
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
@@ -186,6 +189,21 @@ def _guess_comma(tokens: Tokens, at: int) -> str:
     return f"a comma is missing: write {first}, {second}, {third}" if opened in ("SELECT", "DISTINCT") else ""
 
 
+def _is_balanced(tokens: Tokens) -> bool:
+    """Whether each parenthesis that opens is closed."""
+    kinds = [token.token_type for token in tokens]
+    return kinds.count(TokenType.L_PAREN) == kinds.count(TokenType.R_PAREN)
+
+
+def _guess_operator(tokens: Tokens, at: int) -> str:
+    """Advice for two values with nothing between them, the last resort."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if index and is_kind(tokens, index - 1, *_ENDS) and is_kind(tokens, index, *_ENDS, TokenType.L_PAREN):
+        before, behind = tokens[index - 1], tokens[index]
+        return f"write an operator or a comma between {before.text} and {behind.text}"
+    return ""
+
+
 def _guess_parentheses(tokens: Tokens, at: int) -> str:
     """Advice for a window without its parentheses, and for an interval of several parts without its quotes."""
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
@@ -221,14 +239,41 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
     using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))
     if using + 1 < len(tokens):
         return f"write USING ({tokens[using + 1].text})"
+    if bare_word(tokens, index - 1) == "WATERMARK" and index < len(tokens):
+        time = tokens[index].text
+        return f"a watermark is declared in CREATE TABLE: write WATERMARK FOR {time} AS {time} - INTERVAL '10' MINUTE among the columns"
+    if bare_word(tokens, index - 1) in ("ROLLUP", "CUBE", "GROUPING SETS") and index < len(tokens):
+        return f"keys stand in parentheses: write {tokens[index - 1].text} ({tokens[index].text}, ...)"
+    if bare_word(tokens, index) == "PARTITION BY" and bare_word(tokens, index - 1) != "OVER":
+        return "leave it out: the planner spreads rows over tasks; of a call write OVER (PARTITION BY key)"
     if bare_word(tokens, index) == "WITHIN":
         return "write the span in ON: ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR"
     return ""
 
 
+def _cte_without_comma(tokens: Tokens, at: int) -> Token | None:
+    """The name in `) b AS (SELECT`, where this place is behind the last parenthesis."""
+    index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    is_cte = (
+        is_kind(tokens, index - 1, TokenType.L_PAREN)
+        and bare_word(tokens, index - 2) == "AS"
+        and is_kind(tokens, index - 3, TokenType.VAR, TokenType.IDENTIFIER)
+        and is_kind(tokens, index - 4, TokenType.R_PAREN)
+        and is_word(tokens[0], "WITH")
+    )
+    return tokens[index - 3] if is_cte else None
+
+
 def _guess_version(tokens: Tokens, at: int) -> str:
     """Advice for FOR SYSTEM_TIME AS OF behind an alias, where other databases have it: it belongs to the table."""
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
+    if any(
+        bare_word(tokens, near) in ("AT", "BEFORE") and is_kind(tokens, near + 1, TokenType.L_PAREN)
+        for near in (index, index - 2, index - 3)
+    ):
+        return "a table has no former versions to read: choose rows by their time, WHERE ts <= TIMESTAMP '2013-01-31 00:00:00'"
+    if is_kind(tokens, index - 2, TokenType.L_BRACE) and bare_word(tokens, index - 1) in ("FN", "D", "T", "TS"):
+        return f"write it without the braces and without {tokens[index - 1].text}"
     if bare_word(tokens, index) != "FOR" or bare_word(tokens, index + 1) != "SYSTEM_TIME" or index < 2:
         return ""
     table, alias = tokens[index - 3 if bare_word(tokens, index - 2) == "AS" else index - 2].text, tokens[index - 1].text

@@ -92,6 +92,7 @@ _BEFORE_PARENTHESIS = {
     "UNPIVOT": "write CROSS JOIN UNNEST(ARRAY[a, b]) AS u (value)",
     "CROSS APPLY": "write CROSS JOIN LATERAL (SELECT ...) AS a",
     "OUTER APPLY": "write LEFT JOIN LATERAL (SELECT ...) AS a ON TRUE",
+    "KEEP": "write MAX_BY(value, time) for the value with the last time, MIN_BY(value, time) for that with the first",
 }
 """A name may be any of these words, so they are known by what stands before them and the parenthesis behind."""
 _BETWEEN_VALUES = {
@@ -137,6 +138,16 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         elif is_bare(token):
             _refuse_reserved(source, tokens, index, token.text.upper())
             _refuse_clause(source, tokens, index, token.text.upper())
+            _refuse_partition(source, tokens, index)
+
+
+def _refuse_partition(source: QueryText, tokens: Tokens, at: int) -> None:
+    """`OVER (PARTITION key)`: the parser takes the word for the name of a window."""
+    is_window = bare_word(tokens, at - 2) in ("OVER", "AS") and is_kind(tokens, at - 1, TokenType.L_PAREN)
+    if is_word(tokens[at], "PARTITION") and is_window and is_kind(tokens, at + 1, TokenType.VAR, TokenType.IDENTIFIER):
+        key = tokens[at + 1]
+        shown = source.text[key.start : key.end + 1]
+        raise source.error("PARTITION without BY", span_of([tokens[at]]), f"write PARTITION BY {shown}")
 
 
 def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
@@ -150,6 +161,10 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
         in_type += token.text == "<" and at > 0 and is_word(tokens[at - 1], "ARRAY", "MAP", "ROW", "STRUCT")
         in_type -= token.text.count(">") if in_type > 0 and token.token_type is not TokenType.STRING else 0
+        if _begins_parameter(tokens, at):
+            raise source.error("a parameter is not supported", span_of(tokens[at : at + 2]), _VALUE, NotSupported)
+        if _begins_template(tokens, at):
+            raise source.error("a template is not filled in", span_of(tokens[at : at + 2]), _RENDERED)
         if depth == 0 and in_type <= 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
             left = tokens[at - 1].text if is_kind(tokens, at - 1, TokenType.VAR, TokenType.IDENTIFIER) else "a"
             path = re.match(r"\s*(\w[\w.]*)", source.text[token.end + 1 :])
@@ -168,8 +183,26 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
             advice = f"write {int(token.text or '0', 16)}, or x'{token.text}' for BYTES"
             raise source.error("a hexadecimal number is not supported", span_of([token]), advice, NotSupported)
         if token.token_type is TokenType.PLACEHOLDER:
-            advice = "write the value itself; a program that makes the text can put it there"
-            raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
+            raise source.error("a parameter is not supported", span_of([token]), _VALUE, NotSupported)
+
+
+_VALUE = "write the value itself; a program that makes the text can put it there"
+_RENDERED = "render the text first, as dbt and Jinja do, or write what stands for it"
+
+
+def _begins_parameter(tokens: Tokens, at: int) -> bool:
+    """Whether `:name` begins here, which follows no value."""
+    behind = is_operand(tokens, at - 1) or is_kind(tokens, at - 1, TokenType.LT, TokenType.GT, TokenType.COLON)
+    is_colon = is_kind(tokens, at, TokenType.COLON) and is_kind(tokens, at + 1, TokenType.VAR)
+    touches = is_colon and tokens[at + 1].start == tokens[at].end + 1
+    return touches and (
+        not behind or (is_kind(tokens, at - 2, TokenType.COLUMN, TokenType.VAR) and tokens[at - 1].text in "<>")
+    )
+
+
+def _begins_template(tokens: Tokens, at: int) -> bool:
+    """Whether `{{` or `{%` begins here."""
+    return is_kind(tokens, at, TokenType.L_BRACE) and is_kind(tokens, at + 1, TokenType.L_BRACE, TokenType.MOD)
 
 
 def _stands_alone(tokens: Tokens, at: int) -> bool:

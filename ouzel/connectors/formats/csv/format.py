@@ -105,6 +105,19 @@ class Dialect:
             ) from None
 
 
+_SPELLED = {
+    "tab": "\\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "bar": "|",
+    "space": " ",
+    "colon": ":",
+    "none": "",
+}
+"""Signs that some spell out, and how an option has them."""
+
+
 def check_signs(options: Mapping[str, str]) -> None:
     """See that fields can be told apart.
 
@@ -112,8 +125,12 @@ def check_signs(options: Mapping[str, str]) -> None:
         QueryError: they cannot, by what the options say.
     """
     dialect = Dialect(options)
-    if len(dialect.delimiter.encode()) != 1 or len(dialect.quote.encode()) > 1:
-        raise QueryError("'csv.delimiter' and 'csv.quote' are one ASCII character each", instead="write ',' and '\"'")
+    for option, sign, lengths in (("csv.delimiter", dialect.delimiter, (1,)), ("csv.quote", dialect.quote, (0, 1))):
+        if len(sign.encode()) not in lengths:
+            usual = _SPELLED.get(sign.lower(), "," if option == "csv.delimiter" else '"')
+            raise QueryError(
+                f"'{option}' is one ASCII character, and '{sign}' is none", instead=f"write '{option}' = '{usual}'"
+            )
     if dialect.delimiter in ("\r", "\n") or dialect.quote in ("\r", "\n"):
         raise QueryError("'csv.delimiter' and 'csv.quote' are no end of a line", instead="write ',' and '\"'")
     if dialect.delimiter == dialect.quote:

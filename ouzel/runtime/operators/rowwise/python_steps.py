@@ -7,12 +7,12 @@ import linecache
 import traceback
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_raised, sayable, users_line_in
@@ -101,12 +101,13 @@ class PythonSteps(Operator):
 
     def _refuse_made(self, made: list[list[Any]], bad: Mask) -> None:
         last = next(step for step in reversed(self.node.steps) if step.makes)
-        wanted = ", ".join(str(self.node.gives.columns[place]) for place in self._makes)
+        made_columns = [self.node.gives.columns[place] for place in self._makes]
+        wanted = ", ".join(map(str, made_columns))
         for row in np.flatnonzero(bad):
             record = {self._names[place]: values[row] for place, values in zip(self._makes, made, strict=True)}
             reason = f"{last.called} gave what does not fit ({wanted}), the type that it has; at {last.place}"
-            if any(isinstance(value, datetime) and value.tzinfo is not None for value in record.values()):
-                reason += WITH_ZONE
+            misfit = describe_misfit(made_columns, record.values())
+            reason += f"; {misfit}" if misfit else ""
             self.refused.append(RefusedRow(reason, _json(record), in_python=True))
             self.counters.refused += 1
 
@@ -128,13 +129,6 @@ class PythonSteps(Operator):
         }
         columns |= {name: frame[name][rows] for name in stay}
         return pl.DataFrame([columns[name] for name in (*self._names, *stay[len(self._kept) :])])
-
-
-WITH_ZONE = (
-    "; a TIMESTAMP has no time zone: write time.astimezone(UTC).replace(tzinfo=None), "
-    "or the field's type as Annotated[datetime, 'TIMESTAMP_LTZ(6)']"
-)
-"""The advice for a time with a zone, where that may be what does not fit."""
 
 
 def _sources(height: int, ends: list[int] | None, lost: list[int]) -> Ints:

@@ -1,0 +1,3 @@
+-- error: a transaction is not supported; leave BEGIN and COMMIT out
+-- at: BEGIN
+BEGIN; SELECT id FROM flights; COMMIT;

@@ -1,0 +1,3 @@
+-- error: PARTITION without BY; write PARTITION BY origin
+-- at: PARTITION
+SELECT id, SUM(delay) OVER (PARTITION origin ORDER BY ts) AS s FROM flights;

@@ -1,0 +1,3 @@
+-- error: a template is not filled in; render the text first, as dbt and Jinja do, or write what stands for it
+-- at: {{
+SELECT id FROM {{ ref('flights') }};
