@@ -89,7 +89,7 @@ def test_what_waits_for_a_slow_sink_is_not_dropped_though_it_is_more_than_a_wate
     handle = start(load_text(WIDE, tmp_path, "wide", settings))
     assert isinstance(handle, HeronHandle)
     try:
-        wait_until(lambda: handle.status().back_pressure)
+        wait_until(lambda: handle.status().back_pressure, told=handle.status)
         text = read_all(pipe, handle)
         status = handle.status()
     finally:
