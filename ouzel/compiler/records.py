@@ -12,9 +12,11 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import reduce
+from inspect import get_annotations
 from typing import (
     Annotated,
     Any,
+    ForwardRef,
     Literal,
     NamedTuple,
     NewType,
@@ -265,19 +267,31 @@ def class_fields(made: Any) -> dict[str, Hint]:
     return {name: _underlying(hints.get(name, object)) for name in names}
 
 
+_READ_HINTS = "__ouzel_hints__"
+
+
 def _hints_of(made: Any) -> dict[str, Hint]:
     """The types of a class's fields.
+
+    Those that are texts, as all are after `from __future__ import annotations`, are names of the program that made the class. A process
+    that is sent the class has no such program, so what they mean is sent with it.
 
     Raises:
         QueryError: one that is written as a text cannot be read.
     """
+    if (known := vars(made).get(_READ_HINTS)) is not None:
+        return dict(known)
     try:
-        return get_type_hints(made, include_extras=True)
+        hints = get_type_hints(made, include_extras=True)
     except AttributeError as error:
         raise QueryError(
             f"the types of {spell(made)}'s fields cannot be read: {error}",
             instead="write each type without quotes, by a name that is imported where the class is",
         ) from None
+    written = [hint for each in made.__mro__ for hint in get_annotations(each).values()]
+    if any(isinstance(hint, str | ForwardRef) for hint in written):  # NamedTuple wraps them
+        setattr(made, _READ_HINTS, hints)
+    return hints
 
 
 def _underlying(hint: Hint) -> Hint:
@@ -294,7 +308,7 @@ def _check_fields(hint: Any, named: Collection[object]) -> None:
     """See that a record has fields, and that each has a type."""
     if not named:
         raise QueryError(f"{spell(hint)} has no fields, so a record of it is no row", instead="give it one")
-    untyped = [name for name in getattr(hint, "_fields", ()) if name not in get_type_hints(hint)]
+    untyped = [name for name in getattr(hint, "_fields", ()) if name not in _hints_of(hint)]
     if untyped:
         raise QueryError(
             f"the field '{untyped[0]}' of {spell(hint)} has no type",
