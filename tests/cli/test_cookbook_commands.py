@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
@@ -34,12 +35,25 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_submitted_question_is_answered_as_the_page_shows(question: Path, place: Place) -> None:
-    commands = [(command, printed) for command, printed in TRANSCRIPT if not command.startswith("reconcile")]
+    commands = [(command, printed) for command, printed in TRANSCRIPT if not command.startswith(("reconcile", "run"))]
     assert [command.split()[0] for command, _ in commands] == ["submit", "list", "results", "kill"]
     for command, printed in commands:
         assert TIME.sub("TIME", place.told(*command.split())) == TIME.sub("TIME", printed)
         if command.startswith("submit"):
             wait_until(lambda: place.condition("question") is Condition.FINISHED)
+
+
+def test_an_answer_is_written_into_a_file(question: Path) -> None:
+    (shown,) = re.findall(r"^\$ tail -6 question.sql\n((?:.*\n)*?)\$ ouzel (run .*)\n", SHOWN, re.M)
+    (days,) = (one for one in examples("cookbook.md") if one.heading == "What is the revenue of each day?")
+    expected, _ = days.run(question.parent)
+    question.write_text(TABLES + shown[0])
+    result = CliRunner().invoke(app, shown[1].split())
+    assert result.exit_code == 0, result.stderr
+    rows = pl.concat([pl.read_csv(file, infer_schema=False) for file in question.parent.glob("by_day/*.csv")])
+    assert rows.columns == ["day", "orders", "revenue"]
+    assert sorted(rows.get_column("day")) == sorted(str(day) for day in expected.get_column(expected.columns[0]))
+    assert rows.get_column("orders").cast(pl.Int64).sum() > 0
 
 
 def test_spark_gives_the_same_answer_as_the_page_shows(question: Path, spark: SparkSession) -> None:

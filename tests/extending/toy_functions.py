@@ -36,4 +36,4 @@ def strict(numbers: pl.Series) -> pl.Series:
 @ouzel.function(("BIGINT",), "BIGINT", by_row=True)
 def leave(number: int) -> int:
     """Ends its process."""
-    os._exit(3)
+    return os._exit(3)

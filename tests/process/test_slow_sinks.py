@@ -77,14 +77,16 @@ CREATE TABLE wide (n BIGINT, pad VARCHAR) WITH ('connector' = 'datagen', 'rows' 
 CREATE TABLE out (n BIGINT, pad VARCHAR) WITH ('connector' = 'print', 'path' = 'pipe');
 INSERT INTO out SELECT /*+ PARALLELISM('out'='1') */ n, pad FROM wide;
 """
-"""A frame of a source, and there are four, is five megabytes: more than many times the high watermark below."""
+"""A frame of a source, and there are four, is ten megabytes: more than many times the high watermark below. The thread of the sink takes
+in two of them and its gateway one, so the last waits in the stream manager, also where sources read on only when the first are acked.
+"""
 
 
 @pytest.mark.parametrize("delivery", ["at-most-once", "at-least-once"])
 def test_what_waits_for_a_slow_sink_is_not_dropped_though_it_is_more_than_a_watermark(
     tmp_path: Path, pipe: int, delivery: str
 ) -> None:
-    watermarks = (("high.watermark.bytes", "200000"), ("low.watermark.bytes", "50000"), ("batch.rows", "5000"))
+    watermarks = (("high.watermark.bytes", "200000"), ("low.watermark.bytes", "50000"), ("batch.rows", "10000"))
     settings = (*watermarks, ("parallelism", "4"), ("delivery", delivery))
     handle = start(load_text(WIDE, tmp_path, "wide", settings))
     assert isinstance(handle, HeronHandle)
