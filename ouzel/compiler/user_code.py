@@ -79,11 +79,15 @@ def check_gives(function: Callable[..., Any], called: str) -> None:
 
 
 def _gives_none(function: FunctionType) -> bool:
-    """Whether each of its returns gives the constant None; a function that only raises has none."""
+    """Whether each of its returns gives the constant None; a function that only raises has none.
+
+    A return that is jumped to, as that of `return x if c else None`, gives what other branches have left.
+    """
     before, given = None, list[bool]()
     for one in dis.get_instructions(function):
         if one.opname == "RETURN_VALUE":
-            given.append(before is not None and before.opname == "LOAD_CONST" and before.argval is None)
+            is_none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
+            given.append(is_none and not one.is_jump_target)
         elif one.opname == "RETURN_CONST":
             given.append(one.argval is None)
         before = one

@@ -168,5 +168,9 @@ def test_a_function_that_only_raises_or_gives_none_now_and_then_is_taken() -> No
             return "many"
         return None
 
+    def large(number: int) -> int | None:
+        return number if number > 1 else None
+
     assert Source.of([1, 2]).option_map(known).memory() == ["many"]
+    assert Source.of([1, 2]).option_map(large).memory() == [2]
     assert Source.of([1, 2]).filter(lambda number: None).memory() == []
