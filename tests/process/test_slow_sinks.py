@@ -70,15 +70,15 @@ def last_beat(handle: HeronHandle) -> Callable[[], float]:
     return lambda: beats.last(slot)[0]
 
 
-WIDE_ROWS, WIDE_BYTES = 40_000, 1_000
+WIDE_ROWS, WIDE_BYTES = 120_000, 1_000
 WIDE = f"""
 CREATE TABLE wide (n BIGINT, pad VARCHAR) WITH ('connector' = 'datagen', 'rows' = '{WIDE_ROWS}', 'partitions' = '4',
   'fields.n.kind' = 'sequence', 'fields.n.min' = '0', 'fields.pad.length' = '{WIDE_BYTES}');
 CREATE TABLE out (n BIGINT, pad VARCHAR) WITH ('connector' = 'print', 'path' = 'pipe');
 INSERT INTO out SELECT /*+ PARALLELISM('out'='1') */ n, pad FROM wide;
 """
-"""A frame of a source, and there are four, is ten megabytes: more than many times the high watermark below. The thread of the sink takes
-in two of them and its gateway one, so the last waits in the stream manager, also where sources read on only when the first are acked.
+"""Each of four sources gives three frames of ten megabytes: many times the high watermark below. The thread of the sink and its gateway
+take in three or four of the twelve; what is left waits in the stream manager.
 """
 
 
