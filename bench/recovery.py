@@ -86,11 +86,11 @@ def largest_snapshot(folder: Path) -> int:
     return max((path.stat().st_size for path in (folder / "tasks").iterdir()), default=0)
 
 
-def measure(handle: HeronHandle, keys: int, rate: int, kills: int) -> dict[str, float]:
-    """Kill so many times, once most keys have come."""
+def measure(handle: HeronHandle, rows: float, rate: int, kills: int) -> dict[str, float]:
+    """Kill so many times, once so many rows have come."""
     results = Results(handle)
     results.wait()
-    results.take_for(max(10.0, 4 * keys / rate))
+    results.take_for(max(10.0, rows / rate))
     took = []
     for _ in range(kills):
         took.append(recover(handle, results))
@@ -104,6 +104,7 @@ def main() -> None:
     """Run once and print the line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", type=int, default=1_000_000, help="distinct words")
+    parser.add_argument("--fill", type=float, default=4, help="kill once so many times as many rows as keys have come")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--rate", type=int, default=500_000, help="words a second")
     options = parser.parse_args()
@@ -112,7 +113,7 @@ def main() -> None:
         handle = start(load_words(Path(folder), query))
         assert isinstance(handle, HeronHandle)
         try:
-            measured = measure(handle, options.keys, options.rate, options.kills)
+            measured = measure(handle, options.fill * options.keys, options.rate, options.kills)
         finally:
             handle.end()
     print(json.dumps({"engine": "ouzel", **vars(options)} | measured), flush=True)
