@@ -8,7 +8,8 @@ In each round it is submitted twice, first one way and then the other; the next 
 is, its metrics managers included. `observed`, `--share` of the batches of its source are traced (0.01), and `ouzel ui` runs, of which the
 list, the page of the topology and its dashboards are open (they ask as their script does); metrics are scraped every 15 s. `rows_per_cpu_s`
 goes by the CPU time of the whole machine, so whoever looks is counted, too. Ratios are medians over rounds of observed to alone;
-`metrics_cpu_s` is what the metrics managers used. How a run without them would be this does not tell: there is none.
+`metrics_cpu_s` is what the metrics managers used, `ui_cpu_s` what `ouzel ui` did, of `cpu_s` in all. How a run without metrics managers would
+be this does not tell: there is none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -50,8 +51,8 @@ LIMIT_S = 60.0
 class Page:
     """Asks `ouzel ui` as open pages do, in a thread."""
 
-    def __init__(self, address: str) -> None:
-        self._address, self.answers = address, 0
+    def __init__(self, address: str, pid: int) -> None:
+        self._address, self._pid, self.answers = address, pid, 0
         self._ends, self._wrong = Event(), ""
         self._thread = Thread(target=self._run, daemon=True)
 
@@ -71,6 +72,10 @@ class Page:
         self._thread.join()
         if self._wrong:
             raise SystemExit(self._wrong)
+
+    def cpu_s(self) -> float:
+        """CPU seconds of `ouzel ui` so far."""
+        return descendants(self._pid)[self._pid].ticks / TICKS_A_SECOND
 
     def _run(self) -> None:
         due = dict.fromkeys(ASKED, 0.0)
@@ -99,7 +104,7 @@ def watched() -> Iterator[Page]:
             found = re.search(r"http://\S+", process.stdout.readline())
             if found is None:
                 raise SystemExit("`ouzel ui` does not say where it is")
-            page = Page(found[0].rstrip("/"))
+            page = Page(found[0].rstrip("/"), process.pid)
             page.open()
             yield page
             page.close()
@@ -118,12 +123,14 @@ def metrics_cpu_s(handle: HeronHandle) -> float:
     return ticks / TICKS_A_SECOND
 
 
-def measure(handle: HeronHandle, warm_up_s: float, seconds: float) -> dict[str, float]:
+def measure(
+    handle: HeronHandle, warm_up_s: float, seconds: float, ui_cpu_s: Callable[[], float] = lambda: 0.0
+) -> dict[str, float]:
     """Figures of so many seconds."""
     rows, machine = acked_rows(handle), ProcessTree(os.getpid())
     await_first(handle, rows)
     time.sleep(warm_up_s)
-    (began_s, first), before, metrics = rows(), machine.cost(), metrics_cpu_s(handle)
+    (began_s, first), before, metrics, pages = rows(), machine.cost(), metrics_cpu_s(handle), ui_cpu_s()
     time.sleep(seconds)
     (ended_s, last), after = rows(), machine.cost()
     rate = (last - first) / (ended_s - began_s)
@@ -131,7 +138,9 @@ def measure(handle: HeronHandle, warm_up_s: float, seconds: float) -> dict[str, 
     return {
         "rows_per_s": round(rate),
         "rows_per_cpu_s": round(rate * (after.time_s - before.time_s) / cpu_s),
+        "cpu_s": round(cpu_s, 2),
         "metrics_cpu_s": round(metrics_cpu_s(handle) - metrics, 2),
+        "ui_cpu_s": round(ui_cpu_s() - pages, 2),
     }
 
 
@@ -145,7 +154,7 @@ def run(options: argparse.Namespace, way: str) -> dict[str, Any]:
             if way == ALONE:
                 return {"way": way, **measure(handle, options.warm_up, options.seconds)}
             with watched() as page:
-                figures = measure(handle, options.warm_up, options.seconds)
+                figures = measure(handle, options.warm_up, options.seconds, page.cpu_s)
                 return {"way": way, **figures, "answers": page.answers, "spans": count_spans(handle)}
         finally:
             handle.let_go()
