@@ -8,8 +8,8 @@ In each round it is submitted twice, first one way and then the other; the next 
 is, its metrics managers included. `observed`, `--share` of the batches of its source are traced (0.01), and `ouzel ui` runs, of which the
 list, the page of the topology and its dashboards are open (they ask as their script does); metrics are scraped every 15 s. `rows_per_cpu_s`
 goes by the CPU time of the whole machine, so whoever looks is counted, too. Ratios are medians over rounds of observed to alone;
-`metrics_cpu_s` is what the metrics managers used, `ui_cpu_s` what `ouzel ui` did, of `cpu_s` in all. How a run without metrics managers would
-be this does not tell: there is none.
+`metrics_cpu_s` is what the metrics managers used, `ui_cpu_s` what `ouzel ui` did, of `cpu_s` in all. How a run without metrics managers
+would be this does not tell: there is none.
 """
 
 from __future__ import annotations
