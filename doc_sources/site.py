@@ -43,7 +43,7 @@ def led(link: re.Match[str], place: Path) -> str:
     if "://" in target:
         return link.group()
     path = Path(os.path.normpath(place / target))
-    if path.parent == DOCS:
-        return f"[{text}]({path.name}{anchor})"
+    if path.is_relative_to(DOCS):
+        return f"[{text}]({path.relative_to(DOCS).as_posix()}{anchor})"
     name = path.relative_to(ROOT).as_posix()
     return f"[{text}]({ROOT_PAGES[name]}{anchor})" if name in ROOT_PAGES else f"{text} (`{name}`)"

@@ -29,6 +29,7 @@ def test_each_page_is_in_the_menu() -> None:
         (ROOT, "[SQL](docs/sql.md#joins)", "[SQL](sql.md#joins)"),
         (DOCS, "[how](../ARCHITECTURE.md)", "[how](architecture.md)"),
         (ROOT, "[all](docs/README.md)", "[all](README.md)"),
+        (DOCS, "![seen](pictures/topology.webp)", "![seen](pictures/topology.webp)"),
         (DOCS, "[cases](../tests/law/queries)", "cases (`tests/law/queries`)"),
         (DOCS, "[page](https://example.org/x.md)", "[page](https://example.org/x.md)"),
     ],

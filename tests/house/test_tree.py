@@ -25,9 +25,14 @@ TEXT = {
 SMALL_INPUTS = {ROOT / "tests/found", ROOT / "sql_examples/shop"}
 """Where small inputs and answers are kept too."""
 
+PICTURES = ROOT / "docs/pictures"
+"""Where pictures of pages are kept; their size is bounded by tests/tracker/test_pictures.py, which takes them."""
+
 
 def kinds(path: Path) -> set[str]:
     """How the name of a file there may end."""
+    if path.parent == PICTURES:
+        return {".webp", ".txt"}
     return TEXT | {".json", ".jsonl"} if SMALL_INPUTS & set(path.parents) else TEXT
 
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from tests.servers.waiting import wait_until
 
@@ -21,19 +21,29 @@ _IN, _OUT = 3, 4
 """The descriptors at which Chromium reads and writes."""
 
 
+class Clip(TypedDict):
+    """A part of a page, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
 class Browser:
     """One tab of a browser of its own.
 
     Args:
         folder: for what it keeps.
+        options: of Chromium's command, besides those that it always has.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         assert CHROMIUM is not None
         its_in, self._to = os.pipe()
         self._from, its_out = os.pipe()
         its_ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (its_in, its_out)]
-        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
+        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", *options]
         connected = f'exec "$0" "$@" {_IN}<&{its_ends[0]} {_OUT}>&{its_ends[1]}'
         self._process = subprocess.Popen(
             ["bash", "-c", connected, *command, f"--user-data-dir={folder}", "about:blank"],
@@ -66,16 +76,19 @@ class Browser:
             return answer["result"].get("value")
         return None
 
-    def look(self, width: int, scheme: str) -> None:
-        """Have a window of this width, and the colours of this scheme: light or dark."""
+    def look(self, width: int, scheme: str, height: int = 900) -> None:
+        """Have a window of this width and height, and the colours of this scheme: light or dark."""
         self._call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def picture(self) -> bytes:
-        """All of the page as PNG."""
-        return base64.b64decode(self._call("Page.captureScreenshot", captureBeyondViewport=True)["data"])
+    def picture(self, clip: Clip) -> bytes:
+        """A part of the page as WebP."""
+        taken = self._call(
+            "Page.captureScreenshot", format="webp", quality=60, captureBeyondViewport=True, clip={**clip, "scale": 1}
+        )
+        return base64.b64decode(taken["data"])
 
     def close(self) -> None:
         """End it."""
