@@ -98,6 +98,12 @@ def test_charts_are_made_of_the_plan() -> None:
     assert lines["Rows in", EVIL] == [None, None]
 
 
+def test_a_step_that_is_not_over_goes_by_what_the_clock_shows_now() -> None:
+    boards = {one.title: one for one in DashboardMaker(make_snapshot(), history(), Grid(10, 10, 2, until=27)).make()}
+    (behind,) = (one for one in boards["Health"].panels if one.title == "Event time behind the clock")
+    assert [list(line.values) for line in behind.lines if line.name == "left"] == [[4, 1]]
+
+
 def test_of_many_lines_those_with_the_largest_values_are_shown() -> None:
     numbered = [ChartLine(str(number), 0, np.array([float(number), np.nan])) for number in range(20)]
     panel = dashboards._panel("Many", "", numbered)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,12 @@ FINEST_S = 10
 
 @dataclass(frozen=True)
 class Grid:
-    """`count` steps of `step` seconds from `first` on, in seconds since 1970."""
+    """`count` steps of `step` seconds from `first` on, in seconds since 1970; what is after `until` is still to come."""
 
     first: int
     step: int
     count: int
+    until: int | None = field(default=None, compare=False)
 
     @staticmethod
     def between(start: int, end: int) -> Grid:
@@ -32,12 +33,18 @@ class Grid:
         length = max(FINEST_S, end - start)
         step = FINEST_S * -(-length // (FINEST_S * STEPS_MAX))
         first = start // step * step
-        return Grid(first, step, max(1, -(-(end - first) // step)))
+        return Grid(first, step, max(1, -(-(end - first) // step)), start + length)
 
     @property
     def edges(self) -> npt.NDArray[np.int64]:
         """Where steps begin, and where the last one ends."""
         return np.arange(self.first, self.first + self.step * self.count + 1, self.step, dtype=np.int64)
+
+    @property
+    def clock(self) -> GridValues:
+        """What the clock shows at the end of each step, or now if that is still to come."""
+        ends = self.edges[1:].astype(np.float64)
+        return ends if self.until is None else np.minimum(ends, self.until)
 
     @property
     def last(self) -> int:

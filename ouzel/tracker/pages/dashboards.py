@@ -178,8 +178,7 @@ class DashboardMaker:
     def _behind(self, part: Component) -> ChartLine:
         """How far the slowest task's event time is behind the wall clock, in seconds."""
         rows = [self._history.values_on(key, "__watermark-ms", self._grid) for key in self._tasks[part.name]]
-        clock = self._grid.edges[1:].astype(float)
-        return ChartLine(part.name, self._colours[part.name], clock - minimum_of(rows, self._grid) / 1e3)
+        return ChartLine(part.name, self._colours[part.name], self._grid.clock - minimum_of(rows, self._grid) / 1e3)
 
     def _left_out(self) -> list[ChartLine]:
         kinds = {"late": 1, "bad": 3, "shed": 5}
