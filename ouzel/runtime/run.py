@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from functools import wraps
 from html import escape
+from numbers import Real
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
@@ -156,7 +157,7 @@ def _check_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
             taken = ", ".join(name for name in signature.parameters if name != "self")
             instead = _SAVEPOINT if "savepoint" in named else f"write {called}({'10' if taken else ''})"
             raise OuzelError(f"{called} takes {taken or 'no arguments'}: {error}; {instead}") from None
-        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real)):
             span_us = microseconds_of(seconds)
             shown = 10 if span_us is None else f"{span_us / 1e6:g}"
             raise OuzelError(f"{called} takes seconds, a number, and {seconds!r:.60} is none; write {called}({shown})")
