@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -12,6 +14,9 @@ from ouzel.cli.choices import Debug
 from ouzel.cli.failure import Exit, describe_missing, report_errors, say_error
 from ouzel.cli.rounds import repeat
 from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.tracker.metrics.new_samples import Containers
 
 LookEvery = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How often it is looked for new samples.")]
 ReceiverUrl = Annotated[
@@ -85,18 +90,9 @@ def _otlp(
     Headers, certificates and compression are those of OpenTelemetry's variables, as OTEL_EXPORTER_OTLP_HEADERS.
     """
     with report_errors(debug):
-        from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.metrics.new_samples import find_containers
-
-        try:
+        with _needs_otel():
             from ouzel.tracker.metrics.otlp import OtlpSender, metrics_url
-        except ModuleNotFoundError as error:
-            raise OuzelError(describe_missing("this needs", error, "otel")) from None
-        try:
-            address = metrics_url(url)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="URL") from None
-        _send_all(OtlpSender(partial(find_containers, Registry()), address), "the receiver", every, once)
+        _send_otlp(OtlpSender, metrics_url, url, every, once)
 
 
 @metrics.command("traces")
@@ -107,18 +103,9 @@ def _traces(url: ReceiverUrl, every: LookEvery = 10.0, once: SendOnce = False, d
     Headers, certificates and compression are those of OpenTelemetry's variables, as OTEL_EXPORTER_OTLP_HEADERS.
     """
     with report_errors(debug):
-        from ouzel.runtime.cluster.submitted.registry import Registry
-        from ouzel.tracker.metrics.new_samples import find_containers
-
-        try:
+        with _needs_otel():
             from ouzel.tracker.metrics.otlp_traces import OtlpTraceSender, traces_url
-        except ModuleNotFoundError as error:
-            raise OuzelError(describe_missing("this needs", error, "otel")) from None
-        try:
-            address = traces_url(url)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="URL") from None
-        _send_all(OtlpTraceSender(partial(find_containers, Registry()), address), "the receiver", every, once)
+        _send_otlp(OtlpTraceSender, traces_url, url, every, once)
 
 
 class MetricsSender(Protocol):
@@ -129,6 +116,29 @@ class MetricsSender(Protocol):
 
     def close(self) -> None:
         """Close the connection."""
+
+
+@contextmanager
+def _needs_otel() -> Iterator[None]:
+    """Inside, what is imported needs OpenTelemetry's packages: where they are not there, it says how they are installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise OuzelError(describe_missing("this needs", error, "otel")) from None
+
+
+def _send_otlp(
+    make: Callable[[Containers, str], MetricsSender], place: Callable[[str], str], url: str, every: float, once: bool
+) -> None:
+    """Send what all submitted topologies tell to the receiver at `url`, or below it, where `place` says."""
+    from ouzel.runtime.cluster.submitted.registry import Registry
+    from ouzel.tracker.metrics.new_samples import find_containers
+
+    try:
+        address = place(url)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="URL") from None
+    _send_all(make(partial(find_containers, Registry()), address), "the receiver", every, once)
 
 
 def _send_all(sender: MetricsSender, receiver: str, every: float, once: bool) -> None:

@@ -160,23 +160,30 @@ def test_what_is_refused_waits_and_comes_once(status: int, tmp_path: Path, recei
     sender.close()
 
 
-def test_the_command_sends_all_topologies_with_the_headers_of_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receiver: Receiver
-) -> None:
+@pytest.fixture
+def containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Those of two submitted topologies, `one` and `two`; whoever sends has a token."""
     monkeypatch.setenv("OUZEL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a-secret")
-    registry = Registry()
+    registry, folders = Registry(), list[Path]()
     for name in ("one", "two"):
         registry.put(Submitted(name, f"{name}-1", 1, Condition.STOPPED, 0, True))
-        folder = registry.folder(name).run(f"{name}-1") / "container-1"
-        folder.mkdir(parents=True)
+        folders.append(registry.folder(name).run(f"{name}-1") / "container-1")
+        folders[-1].mkdir(parents=True)
+    return folders
+
+
+def test_the_command_sends_all_topologies_with_the_headers_of_the_library(
+    containers: list[Path], receiver: Receiver
+) -> None:
+    for folder in containers:
         MetricsWriter(folder).write([sample(10, 7)], 10)
     done = CliRunner().invoke(commands, ["metrics", "otlp", receiver.url, "--once"])
     assert (done.exit_code, done.output) == (0, "")
     assert {point[0] for point in receiver.points} == {"one", "two"}
     assert {headers["authorization"] for headers in receiver.headers} == {"Bearer a-secret"}
     receiver.status = 401
-    MetricsWriter(registry.folder("one").run("one-1") / "container-1").write([sample(20, 8)], 20)
+    MetricsWriter(containers[0]).write([sample(20, 8)], 20)
     refused = CliRunner().invoke(commands, ["metrics", "otlp", receiver.url, "--once"])
     assert (refused.exit_code, refused.output.startswith("error: the receiver cannot be reached: ")) == (1, True)
     assert "a-secret" not in refused.output
@@ -234,16 +241,8 @@ def test_spans_that_are_refused_wait_and_come_once(tmp_path: Path, receiver: Rec
     sender.close()
 
 
-def test_the_command_sends_the_traces_of_all_topologies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receiver: Receiver
-) -> None:
-    monkeypatch.setenv("OUZEL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a-secret")
-    registry = Registry()
-    for name in ("one", "two"):
-        registry.put(Submitted(name, f"{name}-1", 1, Condition.STOPPED, 0, True))
-        folder = registry.folder(name).run(f"{name}-1") / "container-1"
-        folder.mkdir(parents=True)
+def test_the_command_sends_the_traces_of_all_topologies(containers: list[Path], receiver: Receiver) -> None:
+    for folder in containers:
         write_spans(folder)
     done = CliRunner().invoke(commands, ["metrics", "traces", receiver.url, "--once"])
     assert (done.exit_code, done.output) == (0, "")

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ouzel.planner.topology import Task
+from ouzel.runtime.observe.line_files import list_line_files, parse_lines, read_whole_lines
 from ouzel.runtime.protocol.trace_span import TraceSpan
 
 FILE_BYTES = 1 << 20
@@ -91,8 +92,7 @@ class TraceWriter:
 
 def _list_files(folder: Path, task: int) -> list[tuple[int, Path]]:
     """The files of a task with their numbers, oldest first."""
-    found = [(name, path) for path in folder.glob(f"traces-{task}-*.jsonl") if (name := _NAME.fullmatch(path.name))]
-    return sorted((int(name[2]), path) for name, path in found)
+    return list_line_files(folder, f"traces-{task}")
 
 
 class TraceReader:
@@ -111,15 +111,10 @@ class TraceReader:
 
     def _read_file(self, path: Path) -> Iterator[TaskSpan]:
         offset = self._read.get(path, 0)
-        try:
-            with path.open("rb") as file:
-                file.seek(offset)
-                text = file.read()
-        except FileNotFoundError:
-            return
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read[path] = offset + len(whole)
-        yield from _parse(whole)
+        whole = read_whole_lines(path, offset)
+        if whole is not None:
+            self._read[path] = offset + len(whole)
+            yield from parse_lines(whole, _of_fields)
 
 
 def read_last_spans(folder: Path, task: int) -> list[TaskSpan]:
@@ -132,15 +127,7 @@ def read_last_spans(folder: Path, task: int) -> list[TaskSpan]:
             text = file.read(LAST_BYTES)
     except (IndexError, OSError):
         return []
-    return list(_parse(text.partition(b"\n")[2] if begin else text))
-
-
-def _parse(text: bytes) -> Iterator[TaskSpan]:
-    for line in text.splitlines():
-        try:
-            yield _of_line(line)
-        except (ValueError, TypeError, KeyError):
-            continue
+    return list(parse_lines(text.partition(b"\n")[2] if begin else text, _of_fields))
 
 
 def _to_line(of_task: TaskSpan) -> bytes:
@@ -148,8 +135,7 @@ def _to_line(of_task: TaskSpan) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
 
-def _of_line(line: bytes) -> TaskSpan:
-    fields = json.loads(line)
+def _of_fields(fields: dict[str, Any]) -> TaskSpan:
     span = fields["span"]
     return TaskSpan(
         str(fields["component"]),

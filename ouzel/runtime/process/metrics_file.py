@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ouzel.runtime.observe.line_files import list_line_files, parse_lines, read_whole_lines
 from ouzel.runtime.observe.task_metrics import MetricsSample
 
 HISTORY_S = 3 * 3600
@@ -124,9 +124,7 @@ class _RotatedFiles:
 
 def metrics_files(folder: Path, kind: str = METRICS) -> list[tuple[int, Path]]:
     """The files of a container with their numbers, oldest first. History is whole if the first is 0."""
-    names = re.compile(rf"{kind}-(\d+)\.jsonl")
-    found = [(int(name[1]), path) for path in folder.glob(f"{kind}-*.jsonl") if (name := names.fullmatch(path.name))]
-    return sorted(found)
+    return list_line_files(folder, kind)
 
 
 class MetricsReader:
@@ -150,29 +148,19 @@ class MetricsReader:
 
     def _read_file(self, number: int, path: Path) -> Iterator[MetricsSample]:
         offset = self._read.get(number, 0)
-        try:
-            with path.open("rb") as file:
-                file.seek(offset)
-                text = file.read()
-        except FileNotFoundError:
-            return
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read[number] = offset + len(whole)
-        yield from _parse(whole)
+        whole = read_whole_lines(path, offset)
+        if whole is not None:
+            self._read[number] = offset + len(whole)
+            yield from parse_lines(whole, _of_fields)
 
 
 def read_samples(path: Path) -> Iterator[MetricsSample]:
     """The samples of one file."""
-    yield from _parse(path.read_bytes())
+    yield from parse_lines(path.read_bytes(), _of_fields)
 
 
-def _parse(text: bytes) -> Iterator[MetricsSample]:
-    for line in text.splitlines():
-        try:
-            fields = json.loads(line)
-            yield MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
-        except (ValueError, TypeError, KeyError):
-            continue
+def _of_fields(fields: dict[str, Any]) -> MetricsSample:
+    return MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
 
 
 def _to_line(sample: MetricsSample) -> bytes:
