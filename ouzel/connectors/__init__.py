@@ -13,6 +13,7 @@ from typing import Any
 from ouzel.connectors.base import Connector, Reads, Writes
 from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
+from ouzel.connectors.delta import CONNECTOR as DELTA
 from ouzel.connectors.file import CONNECTOR as FILE
 from ouzel.connectors.hybrid import CONNECTOR as HYBRID
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
@@ -63,6 +64,7 @@ CONNECTORS = Connectors(
         connector.name: connector
         for connector in (
             FILE,
+            DELTA,
             KAFKA,
             KESTREL,
             REDIS,

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
+from ouzel.connectors.file.partitioned import Fixed, excludes, fixed_columns
 from ouzel.connectors.file.unchanged import version_of
 from ouzel.connectors.formats.conversion import Change, convert_columns
 from ouzel.connectors.formats.widening import match_columns, widen
@@ -60,8 +61,10 @@ def content_version(path: str) -> str:
 class ParquetReader:
     """Rows [at, last) of one file, decoded a piece at a time; a batch is a slice of a piece."""
 
-    def __init__(self, request: SourceRequest, path: str, at: int, last: int, version: str = "") -> None:
-        """`version` is what the file was when its rows were counted; by default what it is now."""
+    def __init__(
+        self, request: SourceRequest, path: str, at: int, last: int, version: str = "", fixed: Fixed | None = None
+    ) -> None:
+        """`version` is what the file was when its rows were counted; by default what it is now. `fixed`: columns it does not hold."""
         self._request, self._path, self._at, self._last = request, path, at, last
         self._version = version or content_version(path)
         self._piece = pl.DataFrame()
@@ -70,8 +73,10 @@ class ParquetReader:
         self._piece_end = at
         self._pushed: pl.Expr | None = None
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._fixed = fixed_columns(fixed or {}, data, path)
+        self._excluded = excludes(request.predicate, self._fixed)
         self._check_same()
-        self._data, self._scan = data, self._open(path, data)
+        self._data, self._scan = data, pl.LazyFrame() if self._excluded else self._open(path, data)
 
     def _open(self, path: str, data: dict[str, pl.DataType]) -> pl.LazyFrame:
         try:
@@ -79,9 +84,11 @@ class ParquetReader:
             schema = scan.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
-        held = {name: kind for name, kind in schema.items() if name != _ROW}
+        fixed = {name.lower() for name in self._fixed.columns}
+        held = {name: kind for name, kind in schema.items() if name != _ROW and name.lower() not in fixed}
         found = match_columns(held, data, path)
-        self._lacking = [pl.lit(None, kind).alias(name) for name, kind in data.items() if name not in found]
+        values = self._fixed.row(0, named=True) if self._fixed.width else {}
+        self._lacking = [pl.lit(values.get(name), kind).alias(name) for name, kind in data.items() if name not in found]
         self._changes = {name: _change(held[own], data[name]) for name, own in found.items() if held[own] != data[name]}
         scan = scan.select(*(pl.col(own).alias(name) for name, own in found.items()), *self._lacking, _ROW)
         predicate = self._request.predicate
@@ -103,7 +110,10 @@ class ParquetReader:
         return ReadBatch(self._piece[low:high], start, end, bad)
 
     def _load(self, start: int, end: int) -> None:
-        """Decode rows [start, end)."""
+        """Decode rows [start, end), unless none of them is asked for."""
+        if self._excluded:
+            self._piece_end, self._piece = end, pl.DataFrame(schema=self._request.columns)
+            return
         query = self._scan.slice(start, end - start)
         if self._pushed is not None:
             query = query.filter(self._pushed)

@@ -1,0 +1,123 @@
+"""Appending to a table: what gathers between two flushes is one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
+
+from ouzel.connectors.delta import CONNECTOR
+from ouzel.connectors.delta.log import table_types
+from ouzel.connectors.formats.conversion import sql_name
+from ouzel.connectors.options import TableOptions
+from ouzel.connectors.writing import SinkRequest
+from ouzel.errors import ConnectorError
+
+
+class AppendedTable:
+    """The table that a sink writes to, which is made if it is missing.
+
+    Raises:
+        ConnectorError: it cannot be made, or its columns are others.
+    """
+
+    def __init__(self, request: SinkRequest) -> None:
+        options = TableOptions(CONNECTOR, request.options)
+        self.name, self.folder = request.table, Path(request.directory / options.text("path"))
+        self._schema = pl.DataFrame(schema=dict(request.columns)).to_arrow().schema
+        try:
+            self.table = self._open(list(options.names("partition.by")))
+        except (DeltaError, OSError, ValueError) as error:
+            raise self.make_error(error) from None
+        self._check_columns(request)
+
+    def _open(self, partition_by: list[str]) -> DeltaTable:
+        """Of two tasks that make it at once one is told that it is there."""
+        try:
+            return DeltaTable(self.folder)
+        except TableNotFoundError:
+            self._refuse_other_files()
+            DeltaTable.create(self.folder, pa.schema(self._schema), mode="ignore", partition_by=partition_by or None)
+            return DeltaTable(self.folder)
+
+    def _refuse_other_files(self) -> None:
+        """Files that no log speaks of would look as if they belonged to the table."""
+        there = next((path for path in self.folder.glob("*") if not path.name.startswith("_")), None)
+        if there is not None:
+            raise ConnectorError(
+                f"table '{self.name}' cannot be made in {self.folder}, which holds {there.name} and no log; name an empty folder"
+            )
+
+    def _check_columns(self, request: SinkRequest) -> None:
+        held = table_types(self.table)
+        wrong = [name for name, kind in request.columns.items() if held.get(name) != kind]
+        if wrong:
+            kind = sql_name(held[wrong[0]]) if wrong[0] in held else "no column of that name"
+            raise ConnectorError(
+                f"table '{self.name}' writes '{wrong[0]}' as {sql_name(request.columns[wrong[0]])}, and {self.folder} has {kind}; "
+                "CAST it in the query, or name another folder"
+            )
+        self._check_partitions({name: held[name] for name in self.table.metadata().partition_columns})
+
+    def _check_partitions(self, held: Mapping[str, pl.DataType]) -> None:
+        """deltalake 1.6 writes -3.65 as -3.-65 into the log, which nobody can read then."""
+        name = next((name for name, kind in held.items() if isinstance(kind, pl.Decimal)), None)
+        if name is not None:
+            raise ConnectorError(
+                f"table '{self.name}' cannot be written to {self.folder}: it is partitioned by '{name}', a DECIMAL, of which the library "
+                "deltalake writes negative values wrongly; partition by another column"
+            )
+
+    def append(self, frames: Iterable[pl.DataFrame], properties: CommitProperties | None = None) -> None:
+        """Add the rows of frames in one commit.
+
+        Raises:
+            ConnectorError: they cannot be written; none of them is visible then.
+        """
+        reader = pa.RecordBatchReader.from_batches(self._schema, self._batches(frames))
+        try:
+            write_deltalake(self.table, reader, mode="append", commit_properties=properties)
+        except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+            raise self.make_error(error) from None
+
+    def _batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[pa.RecordBatch]:
+        for frame in frames:
+            yield from frame.to_arrow().cast(self._schema).to_batches()
+
+    def make_error(self, error: Exception) -> ConnectorError:
+        """What is told of an error of the library, or of the disk."""
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if isinstance(error, SchemaMismatchError):
+            reason += "; its columns were changed meanwhile"
+        if isinstance(error, CommitFailedError):
+            reason += "; another writer has changed the table"
+        return ConnectorError(f"table '{self.name}' cannot be written to {self.folder}: {reason}")
+
+
+class DeltaSink:
+    """Gathers batches; `flush` commits them. A batch that comes again after a crash is written again."""
+
+    def __init__(self, request: SinkRequest) -> None:
+        options = TableOptions(CONNECTOR, request.options)
+        self.flush_interval_ms = options.integer("flush.interval.ms")
+        self.flush_rows = options.integer("flush.rows")
+        self._table = AppendedTable(request)
+        self._waiting: list[pl.DataFrame] = []
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Take a batch; it is in the table after the next `flush`."""
+        if frame.height:
+            self._waiting.append(frame)
+
+    def flush(self) -> None:
+        """Commit what has gathered."""
+        if self._waiting:
+            self._table.append(self._waiting)
+            self._waiting = []
+
+    def close(self) -> None:
+        """Nothing stays open."""
