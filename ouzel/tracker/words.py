@@ -69,3 +69,23 @@ def share_text(share: float | None) -> str:
 def milliseconds_text(value: float | None) -> str:
     """A duration."""
     return NOTHING if value is None else f"{value:.1f} ms"
+
+
+def nanoseconds_text(value: float | None) -> str:
+    """A duration in nanoseconds, to three digits in its largest unit."""
+    if value is None:
+        return NOTHING
+    for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= limit:
+            return f"{value / limit:.3g} {unit}" if value < 1_000 * limit else f"{value / limit:,.0f} {unit}"
+    return f"{value:.3g} ns"
+
+
+def bytes_text(count: float | None) -> str:
+    """An amount of memory."""
+    if count is None:
+        return NOTHING
+    for limit, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= limit:
+            return f"{count / limit:.1f} {unit}"
+    return f"{count:.0f} B"

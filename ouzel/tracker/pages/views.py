@@ -175,7 +175,7 @@ def _component_row(
         late=total(LATE),
         bad=total(BAD),
         replayed=total(FAIL),
-        latency=words.milliseconds_text(_most(history.over(key, COMPLETE_LATENCY, now_s - 180) for key in keys)),
+        latency=words.nanoseconds_text(_most(history.over(key, COMPLETE_LATENCY, now_s - 180) for key in keys)),
         loads=tuple(_load(history, keys, span, now_s - seconds) for span, seconds in SPANS.items()),
     )
 
