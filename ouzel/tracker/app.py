@@ -26,7 +26,7 @@ from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import OwnerOf, RequestGuard
 from ouzel.tracker.logs import log_pages
 from ouzel.tracker.metrics.prometheus import exposition
-from ouzel.tracker.pages import reconciliation_pages, viz_pages
+from ouzel.tracker.pages import figure_pages, reconciliation_pages, viz_pages
 from ouzel.tracker.pages import topology_pages as pages
 from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
@@ -36,6 +36,7 @@ READING = (
     api.router,
     pages.page_router,
     log_pages.log_router,
+    figure_pages.figure_router,
     viz_pages.viz_router,
     reconciliation_pages.reconciliation_router,
 )

@@ -178,7 +178,10 @@ def test_what_the_processes_of_a_container_use_is_added_up(tmp_path: Path) -> No
     assert (sample.component, sample.instance, sample.time_s) == (CONTAINER, 3, 99)
     assert (sample.counts, sample.values) == ({CPU_TIME: 500 * tick_ns}, {MEMORY: 30 * page})
     assert sample_container(3, {}, 99) == []
-    told = [MetricsSample(99, name, number, 1, frozenset(), {}, {}) for name, number in (("a", 7), ("a", 8), (STREAM_MANAGER, 3))]
+    told = [
+        MetricsSample(99, name, number, 1, frozenset(), {}, {})
+        for name, number in (("a", 7), ("a", 8), (STREAM_MANAGER, 3))
+    ]
     task, other, manager = add_usage(told, used)
     assert (task.values[MEMORY], manager.values[MEMORY], other.values) == (10 * page, 20 * page, {})
     assert task.values[UPTIME] > 0

@@ -41,7 +41,16 @@ QUERIES = {
 """What its pages ask for each component (0) and instance (1)."""
 
 METRICS = [
-    *(f"__{name}" for name in ("complete-latency", "execute-latency", "jvm-uptime-secs", "jvm-process-cpu-load", "jvm-memory-used-mb")),
+    *(
+        f"__{name}"
+        for name in (
+            "complete-latency",
+            "execute-latency",
+            "jvm-uptime-secs",
+            "jvm-process-cpu-load",
+            "jvm-memory-used-mb",
+        )
+    ),
     *(f"__{name}/default" for name in ("emit-count", "execute-count", "ack-count", "fail-count")),
 ]
 """What its command line asks of a component; `__process-latency` is left out, for there is none here."""

@@ -20,7 +20,7 @@ _USER_TIME, _SYSTEM_TIME, _START_TIME = 11, 12, 19
 """Places in /proc/PID/stat, behind the name of the process: see proc(5)."""
 
 
-class Usage(NamedTuple):
+class ProcessUsage(NamedTuple):
     """What one process uses: CPU time so far, resident memory, and for how long it has lived."""
 
     cpu_ns: int
@@ -28,13 +28,13 @@ class Usage(NamedTuple):
     uptime_s: int
 
 
-def measure_processes(table: ProcessTable, proc: Path = _PROC) -> dict[str, Usage]:
+def measure_processes(table: ProcessTable, proc: Path = _PROC) -> dict[str, ProcessUsage]:
     """What each process of a container uses, by its name in the table; those that are gone are left out."""
     read = {name: _read(proc / str(entry.pid), entry.started) for name, entry in table.entries.items()}
     return {name: found for name, found in read.items() if found is not None}
 
 
-def sample_container(container: int, used: Mapping[str, Usage], time_s: int) -> list[MetricsSample]:
+def sample_container(container: int, used: Mapping[str, ProcessUsage], time_s: int) -> list[MetricsSample]:
     """CPU time and resident memory of all processes of a container, as one sample; none if nothing of them is known.
 
     Pages that processes share count in each. A process that has ended takes its CPU time with it: such a step back counts as 0.
@@ -45,12 +45,12 @@ def sample_container(container: int, used: Mapping[str, Usage], time_s: int) -> 
     return [MetricsSample(time_s, CONTAINER, container, 1, frozenset(), {CPU_TIME: cpu_ns}, {MEMORY: memory})]
 
 
-def add_usage(samples: Iterable[MetricsSample], used: Mapping[str, Usage]) -> list[MetricsSample]:
+def add_usage(samples: Iterable[MetricsSample], used: Mapping[str, ProcessUsage]) -> list[MetricsSample]:
     """The samples of instances and of the stream manager, with the memory and the time of life of their processes."""
     return [_add_usage(sample, used.get(_name_process(sample))) for sample in samples]
 
 
-def _add_usage(sample: MetricsSample, used: Usage | None) -> MetricsSample:
+def _add_usage(sample: MetricsSample, used: ProcessUsage | None) -> MetricsSample:
     if used is None:
         return sample
     return replace(sample, values=sample.values | {MEMORY: used.memory_bytes, UPTIME: used.uptime_s})
@@ -60,7 +60,7 @@ def _name_process(sample: MetricsSample) -> str:
     return "stream-manager" if sample.component == STREAM_MANAGER else f"instance-{sample.instance}"
 
 
-def _read(folder: Path, started: int) -> Usage | None:
+def _read(folder: Path, started: int) -> ProcessUsage | None:
     """What one process uses; None if it is gone, and its number another's."""
     try:
         resident = int((folder / "statm").read_bytes().split()[1])
@@ -70,7 +70,7 @@ def _read(folder: Path, started: int) -> Usage | None:
         return None
     if began != started:
         return None
-    return Usage(ticks * _NS_PER_TICK, resident * _PAGE_BYTES, _age_s(began))
+    return ProcessUsage(ticks * _NS_PER_TICK, resident * _PAGE_BYTES, _age_s(began))
 
 
 def _age_s(began: int) -> int:

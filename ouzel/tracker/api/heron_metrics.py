@@ -1,6 +1,6 @@
 """Metrics under the names by which clients of Heron's tracker ask, where they have others here.
 
-Heron's are those of a JVM, and of its stream managers; its user interface, its command line and its health manager ask for them (names as in
+Heron's are those of a JVM, and of its stream managers; its pages, its command line and its health manager ask for them (names as in
 heron/tools/common/src/python/clients/tracker.py, Heron 0.20).
 """
 
@@ -15,7 +15,6 @@ from ouzel.runtime.observe.task_metrics import (
     COLLECTING,
     COLLECTIONS,
     MEMORY,
-    STREAM_MANAGER,
     UPTIME,
     pressure_time_metric,
 )
@@ -28,7 +27,10 @@ _STREAM = "/default"
 _PRESSURE = "__time_spent_back_pressure_by_compid/"
 _MEMORY_TOTAL = "__jvm-memory-mb-total"
 
-_BY_STREAM = {f"__{name}" for name in ("emit-count", "execute-count", "ack-count", "fail-count", "execute-latency", "complete-latency")}
+_BY_STREAM = {
+    f"__{name}"
+    for name in ("emit-count", "execute-count", "ack-count", "fail-count", "execute-latency", "complete-latency")
+}
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,17 @@ class AskedMemory:
 
     def over(self, history: History, key: InstanceKey, since_s: int) -> float | None:
         """Of one instance; None of a stream manager or a container."""
-        return None if key[0] not in self._asked() else self._asked()[key[0]]
+        return self._read_plan().get(key[0])
 
     def series(
         self, history: History, keys: Sequence[InstanceKey], minutes: Minutes, name: Callable[[InstanceKey], str]
     ) -> Series:
         """The same in each minute."""
-        asked = [key for key in keys if key[0] in self._asked()]
-        rows = [np.full(minutes.count, self._asked()[key[0]]) for key in asked]
+        asked = [key for key in keys if key[0] in self._read_plan()]
+        rows = [np.full(minutes.count, self._read_plan()[key[0]]) for key in asked]
         return Series(tuple(name(key) for key in asked), np.array(rows).reshape(len(rows), minutes.count))
 
-    def _asked(self) -> dict[str, float]:
+    def _read_plan(self) -> dict[str, float]:
         return {part.name: float(part.resources.ram_mb) for part in self.snapshot.job.topology.components}
 
 

@@ -163,15 +163,15 @@ def _over(track: _Track, metric: str, since_s: int) -> float | None:
         if of is None:
             came, per = _growth(track, count, since_s)
         else:
-            came, per = _came(track, count, since_s), _came(track, of, since_s) or 0.0
+            came, per = _count_over(track, count, since_s), _count_over(track, of, since_s) or 0.0
         return came / per * factor if came is not None and per else None
     if metric in track.counts:
-        return _came(track, metric, since_s)
+        return _count_over(track, metric, since_s)
     known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
     return next((value for value in reversed(known) if not np.isnan(value)), None)
 
 
-def _came(track: _Track, metric: str, since_s: int) -> float | None:
+def _count_over(track: _Track, metric: str, since_s: int) -> float | None:
     """What has come of a count since then, or since there is an instance."""
     is_all = track.is_whole and bool(track.times) and since_s < track.times[0]
     return track.counts[metric][-1] if is_all and metric in track.counts else _growth(track, metric, since_s)[0]

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
 
+from ouzel.compiler.written import WrittenQuery
 from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
 from ouzel.runtime.observe.reconciled import KeptReconciliations
@@ -25,6 +26,7 @@ from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.health.telling import outcome_text, read_health_log
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
+from ouzel.tracker.pages.marks import mark_components
 from ouzel.tracker.topologies.asked import describe_asks
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
@@ -104,7 +106,8 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
     except OuzelError as error:
         return _show_problem(request, watcher, name, str(error))
     epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
-    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    written = watcher.read_written(snapshot)
+    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time(), written)
     shown["health_log"] = read_health_log(
         watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
     )
@@ -131,10 +134,17 @@ def describe_actions(request: Request, name: str, condition: Condition) -> dict[
 
 
 def describe_page(
-    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], tail: ResultTail, now_s: float
+    snapshot: TopologySnapshot,
+    history: History,
+    epochs: list[EpochSummary],
+    tail: ResultTail,
+    now_s: float,
+    written: WrittenQuery | None = None,
 ) -> dict[str, Any]:
     """What the page of a topology shows."""
     return {
+        "marks": mark_components(snapshot, history, written, int(now_s)),
+        "query": written.text.splitlines() if written else [],
         "one": snapshot,
         "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
         "components": views.component_rows(snapshot, history, now_s),
