@@ -116,6 +116,15 @@ def say_submitted(handle: AttachedHandle) -> None:
     handle.let_go()
     typer.echo(f"submitted '{handle.name}'")
     typer.echo(f"`ouzel status {handle.name}` shows how it is doing, `ouzel kill {handle.name}` removes it", err=True)
+    say_page(handle.name)
+
+
+def say_page(name: str) -> None:
+    """Say where its page is, if any `ouzel ui` runs."""
+    from ouzel.tracker.presence import find_page
+
+    if page := find_page(_registry().home, name):
+        typer.echo(f"its page is {page}", err=True)
 
 
 def _list_all(debug: Debug = False) -> None:
@@ -392,6 +401,7 @@ def _start(
         registry = _registry()
         if name:
             start_topology(registry, name)
+            say_page(name)
             return
         failed = False
         for started, problem in start_all(registry):

@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.tracker.presence import find_page
 from tests.observe.test_reconciled import summary
 from tests.servers.waiting import wait_until
 from tests.tracker.browser import CHROMIUM, Browser
@@ -76,6 +77,10 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         assert page.select_one("#connection").text == ""  # type: ignore[union-attr]
         assert "Content Security Policy" not in said
         assert "CONSOLE" not in said
+
+
+def test_the_server_says_where_its_pages_are(tracked: Tracked, address: str) -> None:
+    assert find_page(tracked.registry.home, tracked.name) == f"{address}topology/{tracked.name}"
 
 
 def test_a_report_is_shown_in_its_frame_and_runs_nothing(tracked: Tracked, address: str, browser: Browser) -> None:
