@@ -126,8 +126,12 @@ def describe_actions(request: Request, name: str, condition: Condition) -> dict[
     """What can be done to a topology, and what was done; nothing if this server only reads."""
     runner: ActionRunner | None = request.app.state.runner
     if runner is None:
-        return {"actions": (), "done": ()}
-    return {"actions": tuple(fitting_actions(name, condition)), "done": tuple(runner.latest(name))}
+        return {"actions": (), "done": (), "done_problem": ""}
+    can: dict[str, Any] = {"actions": tuple(fitting_actions(name, condition)), "done": (), "done_problem": ""}
+    try:
+        return can | {"done": tuple(runner.latest(name))}
+    except OuzelError as error:
+        return can | {"done_problem": str(error)}
 
 
 def describe_page(
@@ -159,6 +163,7 @@ def describe_page(
         "spans": list(views.SPANS),
         "actions": (),
         "done": (),
+        "done_problem": "",
     }
 
 
