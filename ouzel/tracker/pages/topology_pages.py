@@ -20,6 +20,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
 from ouzel.tracker.acting.actions import fitting_actions
 from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.alerts.memory_file import describe_alert_memory
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.health.telling import outcome_text, read_health_log
@@ -63,7 +64,7 @@ def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
 @page_router.get("/", response_class=HTMLResponse)
 def list_page(watcher: AppWatcher) -> Response:
     """The list of all topologies."""
-    return render("list.html", rows=_rows(watcher))
+    return render("list.html", rows=_rows(watcher), problems=describe_alert_memory(watcher.registry.home))
 
 
 @page_router.get("/pages/rows", response_class=HTMLResponse)
