@@ -93,8 +93,14 @@ def _standing(fields: Mapping[str, Any]) -> RuleStanding:
 
 
 def _notice(fields: Mapping[str, Any]) -> AlertNotice:
-    texts = (str(fields[name]) for name in ("rule", "topology", "condition"))
-    return AlertNotice(*texts, fields["fires"] is True, _time(fields["since_s"]), tuple(map(str, fields["receivers"])))
+    return AlertNotice(
+        rule=str(fields["rule"]),
+        topology=str(fields["topology"]),
+        condition=str(fields["condition"]),
+        fires=fields["fires"] is True,
+        since_s=_time(fields["since_s"]),
+        receivers=tuple(map(str, fields["receivers"])),
+    )
 
 
 def _time(value: object) -> float:
