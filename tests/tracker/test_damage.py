@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app as commands
-from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
+from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles, manifest_name
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.folder import About
 from ouzel.runtime.cluster.submitted.registry import Registry
@@ -56,6 +56,17 @@ DAMAGE = {
     "deep": put("[" * 100_000),
     "a folder": be_folder,
 }
+
+
+def each_damage(path: Path) -> Iterator[str]:
+    """Damage a file in each way, one after the other; which it is. Afterwards the file is as it was."""
+    content = path.read_bytes()
+    for how, damage in DAMAGE.items():
+        damage(path)
+        yield how
+        if path.is_dir():
+            path.rmdir()
+        path.write_bytes(content)
 
 
 class Damaged:
@@ -101,7 +112,6 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Damaged:
     return one
 
 
-@pytest.mark.parametrize("how", DAMAGE)
 @pytest.mark.parametrize(
     "name",
     [
@@ -110,47 +120,40 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Damaged:
         *(ask_path(Path(), kind, 1).name for kind in AskKind),
     ],
 )
-def test_what_is_asked_of_a_task_and_what_it_has_told(damaged: Damaged, name: str, how: str) -> None:
+def test_what_is_asked_of_a_task_and_what_it_has_told(damaged: Damaged, name: str) -> None:
     path = damaged.container / name
-    DAMAGE[how](path)
-    if how == "a list" and name.startswith("state"):
-        path.write_text('{"largest": 1}')
-    assert f"{path} cannot be read: it is damaged, or no file" in damaged.page()
+    for how in each_damage(path):
+        assert f"{path} cannot be read: it is damaged, or no file" in damaged.page(), how
+    assert "cannot be read" not in damaged.page()
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_the_table_of_processes(damaged: Damaged, how: str) -> None:
+def test_the_table_of_processes(damaged: Damaged) -> None:
     path = damaged.container / "processes.json"
-    DAMAGE[how](path)
-    told = f"which processes of container-1 run cannot be read in {path}: "
-    assert told in damaged.page()
+    for how in each_damage(path):
+        assert f"which processes of container-1 run cannot be read in {path}: " in damaged.page(), how
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_an_epoch(damaged: Damaged, how: str) -> None:
-    (path,) = Path(damaged.job.checkpoints.folder).rglob("*2.json")
-    DAMAGE[how](path)
-    page = BeautifulSoup(damaged.client.get("/topology/made").text, "html.parser")
-    assert "epoch 2 cannot be read: " in page.text
-    assert [row.text for row in page.select("#epochs tbody th")] == ["1"], "the one before is shown"
+def test_an_epoch(damaged: Damaged) -> None:
+    path = Path(damaged.store.objects.where(manifest_name(2)))
+    for how in each_damage(path):
+        page = BeautifulSoup(damaged.client.get("/topology/made").text, "html.parser")
+        assert "epoch 2 cannot be read: " in page.text, how
+        assert [row.text for row in page.select("#epochs tbody th")] == ["1"], "the one before is shown"
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_record(damaged: Damaged, how: str) -> None:
-    path = damaged.registry.home / "state/submitted/made/=data"
-    DAMAGE[how](path)
+def test_a_record(damaged: Damaged) -> None:
     told = "the record of 'made' cannot be read in "
-    page = damaged.page("")
-    assert told in page
-    assert "other" in page
-    answer = damaged.client.get("/topology/made")
-    assert (answer.status_code, told in BeautifulSoup(answer.text, "html.parser").text) == (404, True)
-    listed = CliRunner().invoke(commands, ["list"])
-    assert told in listed.output
-    assert "other" in listed.output
-    assert listed.exit_code != 0
-    started = CliRunner().invoke(commands, ["start", "--all"])
-    assert told in started.output
+    for how in each_damage(damaged.registry.home / "state/submitted/made/=data"):
+        page = damaged.page("")
+        assert told in page, how
+        assert "other" in page
+        answer = damaged.client.get("/topology/made")
+        assert (answer.status_code, told in BeautifulSoup(answer.text, "html.parser").text) == (404, True)
+        listed = CliRunner().invoke(commands, ["list"])
+        assert told in listed.output
+        assert "other" in listed.output
+        assert listed.exit_code != 0
+    assert told not in damaged.page("")
 
 
 def test_a_folder_in_the_place_of_metrics(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ouzel.errors import OuzelError
 from ouzel.tracker.alerts.conditions import TopologyFacts
 from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice
-from ouzel.tracker.alerts.memory_file import FILE, AlertMemory, Errand, describe_aside, load_alerts, store_alerts
+from ouzel.tracker.alerts.memory_file import FILE, AlertMemory, Errand, describe_lost_alerts, load_alerts, store_alerts
 from ouzel.tracker.alerts.rules import AlertFile, Receiver
 from ouzel.tracker.asides import set_aside
 
@@ -70,7 +70,7 @@ class AlertWatch:
         try:
             return load_alerts(self._path)
         except ValueError as error:
-            self._news.append(f"{describe_aside(set_aside(self._path))} ({error})")
+            self._news.append(f"{describe_lost_alerts(set_aside(self._path))} ({error})")
             return AlertMemory({}, ())
 
     def _store(self) -> None:

@@ -61,7 +61,7 @@ def store_alerts(path: Path, standing: Mapping[AlertKey, RuleStanding], waiting:
 def describe_alert_memory(home: Path) -> list[str]:
     """What people are told of damage to that file, a sentence each."""
     path = home / FILE
-    told = [describe_aside(one) for one in list_asides(path)]
+    told = [describe_lost_alerts(one) for one in list_asides(path)]
     try:
         load_alerts(path)
     except ValueError as error:
@@ -71,7 +71,7 @@ def describe_alert_memory(home: Path) -> list[str]:
     return told
 
 
-def describe_aside(path: Path) -> str:
+def describe_lost_alerts(path: Path) -> str:
     """What people are told of a damaged file that was set aside, as long as it is there."""
     return (
         f"which alerts were told before is in {path}, which is damaged: what still holds was told again, and of what had ended by then no "
