@@ -174,6 +174,9 @@ HALVES = {
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
     # A browser takes seconds to start; the pages themselves are parsed every day.
     "tests/tracker/test_browser.py": Half.IN_TURN,
+    "tests/tracker/test_layout.py": Half.IN_TURN,
+    # Real topologies under a server of pages that is killed again and again.
+    "tests/tracker/test_killed_ui.py": Half.NEVER,
     "tests/tracker/test_estimates.py::test_a_query_is_sampled": Half.IN_TURN,
 }
 
@@ -207,6 +210,7 @@ ALONE = (
     "tests/reconcile/test_kills.py",
     "tests/reconcile/test_rolled_back.py",
     "tests/spark/streaming/test_kill.py",
+    "tests/tracker/test_killed_ui.py",
 )
 """What kills, hangs, pauses or floods processes: beside others it makes the load under which it fails."""
 

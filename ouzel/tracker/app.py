@@ -20,6 +20,7 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker.acting import routes as acting
 from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.acting.form_codes import FormCodes
 from ouzel.tracker.api import routes as api
 from ouzel.tracker.api.envelope import wrap_answer
 from ouzel.tracker.api.plans import release
@@ -72,6 +73,7 @@ def create_app(
     app.state.watcher = watcher
     app.state.closing = Event()
     app.state.runner = None if read_only else ActionRunner(registry.home)
+    app.state.form_codes = None if read_only else FormCodes(registry.home)
     for router in READING if read_only else (*READING, *ACTING):
         app.include_router(router)
     app.get("/metrics", include_in_schema=False)(scrape)

@@ -77,7 +77,8 @@ PICTURES = (
     Picture("reconciliation", f"reconciliations/{RECONCILIATION}", "h1", "iframe", 630),
 )
 
-LABELS = "h1, h2, h3, thead th, tbody th, dt, figcaption, .boards .legend li, .spans a, .box text, .frame li, #filter, iframe"
+LABELS = "h1, h2, h3, thead th, tbody th, dt, figcaption, .boards .legend li, .spans a, .box .clipped, .box text, .frame li, "
+LABELS += "#filter, iframe"
 """Elements whose words do not tell figures; and two that have none, but a name."""
 
 READ_LABELS = """(() => {

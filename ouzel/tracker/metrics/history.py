@@ -54,10 +54,11 @@ class _Track:
 class History:
     """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
 
-    Threads share it: each method looks at whole samples.
+    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence.
     """
 
     def __init__(self) -> None:
+        self.problems: tuple[str, ...] = ()
         self._tracks: dict[InstanceKey, _Track] = {}
         self._lock = Lock()
 
@@ -254,9 +255,17 @@ class RunHistory:
 
     def read(self, now_s: int) -> History:
         """The history up to now."""
+        problems: list[str] = []
         for reader in [*self._thinned, *self._readers]:
-            samples = list(reader.read())
+            try:
+                samples = list(reader.read())
+            except OSError as error:
+                problems.append(
+                    f"metrics cannot be read in {error.filename}: {error.strerror}; figures are without them"
+                )
+                continue
             self.history.add(samples, is_whole=reader.is_whole)
+        self.history.problems = tuple(problems)
         self._thinned.clear()  # what is thinned later is known
         self.history.thin_before(now_s - HISTORY_S - 60)
         self.history.forget_before(now_s - THINNED_HISTORY_S)
