@@ -65,7 +65,7 @@ def test_the_job_reads_like_a_program() -> None:
     assert text.startswith('"""word_count as a PySpark job')
     assert '    lines = read_parquet(spark, at(args.folder, args.lines), "line string")\n' in text
     assert '\n        .groupBy("word")\n        .agg(F.count("*").alias("n"))\n    )\n' in text
-    assert "        answer.show(20, truncate=False)\n    finally:\n        spark.stop()\n" in text
+    assert "        answer.show(20, truncate=False)\n    finally:\n        if there is None:\n            spark.stop()\n" in text
     assert text.endswith('if __name__ == "__main__":\n    main()\n')
 
 
