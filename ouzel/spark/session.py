@@ -146,15 +146,28 @@ def _check_version() -> None:
     version = _version()
     if _minor(version) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise OuzelError(f'PySpark here is {version}, and {oldest} is the oldest that a batch runs on; write: pip install "ouzel[spark]"')
+        raise OuzelError(
+            f'PySpark here is {version}, and {oldest} is the oldest that a batch runs on; write: pip install "ouzel[spark]"'
+        )
     home = os.environ.get("SPARK_HOME")
-    jars = Path(home, "jars").glob("spark-core_*.jar") if home else ()
-    there = next((found[1] for jar in jars if (found := re.match(r"spark-core_[\d.]+-(\d.*)\.jar", jar.name))), version)
-    if _minor(there) != _minor(version):
+    if not home:
+        return
+    if not Path(home, "bin", "spark-submit").exists():
+        raise OuzelError(f"SPARK_HOME is {home}, where there is no bin/spark-submit; correct it, or unset it")
+    there = _version_at(home)
+    if there and _minor(there) != _minor(version):
         raise OuzelError(
             f"SPARK_HOME is {home}, which is Spark {there}, and PySpark here is {version}; unset SPARK_HOME, for PySpark brings a Spark "
-            f"with it, or install the PySpark of that one"
+            "with it, or install the PySpark of that one"
         )
+
+
+def _version_at(home: str) -> str:
+    """The version of the Spark that is unpacked there, by the name of its first jar; empty if that says nothing."""
+    names = (
+        re.match(r"spark-core_[\d.]+-(\d.*)\.jar", jar.name) for jar in Path(home, "jars").glob("spark-core_*.jar")
+    )
+    return next((found[1] for found in names if found), "")
 
 
 def _minor(version: str) -> tuple[int, ...]:
