@@ -84,6 +84,7 @@ HALVES = {
     "tests/reconcile/test_kills.py::test_every_example_reconciles_after_kills": Half.IN_TURN,
     "tests/spark/batch/test_cluster.py": Half.NEVER,
     "tests/spark/batch/test_jobs.py": Half.NEVER,
+    "tests/spark/batch/test_managed.py": Half.NEVER,
     "tests/spark/streaming/test_kill.py": Half.NEVER,
     # Each way to starve; 300 tasks on two cores are there every day.
     "tests/protocol/cluster/test_overload.py": Half.IN_TURN,
