@@ -83,11 +83,9 @@ class SettledFiles:
 
     @property
     def glob(self) -> str:
-        """All its files as one path of Spark's."""
+        """All its files as one pattern of Spark's, which takes a path without a choice for a folder."""
         paths = [*(file.path for file in self.files), *filter(None, [self.mark])]
-        if len(paths) == 1:
-            return paths[0]
-        home = os.path.commonpath(paths)
+        home = os.path.commonpath([os.path.dirname(path) for path in paths])
         return f"{home.rstrip('/')}/{{{','.join(os.path.relpath(path, home) for path in paths)}}}"
 
     def position(self, read: set[str]) -> Position:

@@ -243,6 +243,13 @@ def test_a_file_that_changes_while_it_is_read_ends_the_run(
 
 
 @pytest.mark.spark
+def test_one_file_is_read_alone(spark: SparkSession, job: Callable[..., Job], three: Path) -> None:
+    status = run(job, spark, KEPT.replace("*", "1"))
+    assert (status.state, status.rows_in) == (RunState.FINISHED, ROWS), status.reason
+    assert kept(three) == [4, 6, 7]
+
+
+@pytest.mark.spark
 def test_a_sink_that_forgets_all_rows_counts_them(spark: SparkSession, job: Callable[..., Job], three: Path) -> None:
     text = KEPT.replace("'file', 'path' = 'kept', 'format' = 'json'", "'blackhole'").replace("n <> 5", "n > 5")
     status = run(job, spark, text)
