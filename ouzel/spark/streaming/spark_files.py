@@ -163,7 +163,7 @@ class SparkFiles:
         return {**report, "sources": [self._restate(source) for source in report["sources"]]}
 
     def _restate(self, source: Mapping[str, Any]) -> Mapping[str, Any]:
-        settled = next((each for each in self._settled if each.files and _describes(source, each)), None)
+        settled = next((each for each in self._settled if each.files and _is_source_of(source, each)), None)
         if settled is None:
             return source
         before, after = (self._position(settled, source[name]) for name in ("startOffset", "endOffset"))
@@ -254,7 +254,7 @@ def _check_same(files: Iterable[SettledFile]) -> None:
             )
 
 
-def _describes(source: Mapping[str, Any], settled: SettledFiles) -> bool:
+def _is_source_of(source: Mapping[str, Any], settled: SettledFiles) -> bool:
     return bool(source["description"] == f"FileStreamSource[file:{settled.glob}]")
 
 
