@@ -152,6 +152,8 @@ HALVES = {
     "tests/spark/batch/test_kafka.py::test_a_topic_in_spark": Half.ALWAYS,
     "tests/spark/lowering/test_streaming_checks.py::test_spark_refuses_nothing_that_was_let_through": Half.IN_TURN,
     "tests/spark/streaming/test_run.py": Half.IN_TURN,
+    "tests/spark/streaming/test_spark_files.py": Half.IN_TURN,
+    "tests/spark/streaming/test_spark_files.py::test_a_run_goes_on_from_its_checkpoint": Half.ALWAYS,
     "tests/spark/streaming/test_run.py::test_a_run_without_end_is_paused_resumed_and_stopped": Half.ALWAYS,
     # Planted faults, all of which reconciliation must find.
     "tests/reconcile/test_changes.py": Half.IN_TURN,
