@@ -20,6 +20,7 @@ from ouzel.compiler.catalog import (
 )
 from ouzel.compiler.types import Field, Schema, from_arrow, from_polars
 from ouzel.connectors.base import Connector, Reads, Replay, SinkDelivery, Upserts, Writers, Writes
+from ouzel.connectors.loading import load_part
 from ouzel.connectors.lookups import asked_of
 from ouzel.connectors.options import (
     GONE,
@@ -72,7 +73,7 @@ def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
         quoted=partial(option_of_quoted, connector),
         epoch=unit_of_epoch,
         unwritable=partial(why_unwritable, connector),
-        infer=partial(find_table, reads, directory) if reads and reads.infer else None,
+        infer=partial(find_table, connector, reads.infer, directory) if reads and reads.infer else None,
         functions=connector.functions,
         variants=connector.variants,
         opens=partial(options_of, connector, directory) if connector.opens else None,
@@ -96,13 +97,13 @@ def statements_of(
     return made
 
 
-def find_table(reads: Reads, directory: Path, options: Mapping[str, str]) -> FoundTable | None:
+def find_table(connector: Connector, infer: str, directory: Path, options: Mapping[str, str]) -> FoundTable | None:
     """What a table holds that declares no columns; None where its options do not say enough.
 
     Raises:
-        ConnectorError: it cannot be found out.
+        ConnectorError: it cannot be found out, or a package is not installed that the connector needs.
     """
-    found: FoundColumns | None = load_named(reads.infer)(options, directory)
+    found: FoundColumns | None = load_part(connector, infer)(options, directory)
     if found is None:
         return None
     columns = []

@@ -89,8 +89,9 @@ HALVES = {
     # Each way to starve; 300 tasks on two cores are there every day.
     "tests/protocol/cluster/test_overload.py": Half.IN_TURN,
     "tests/protocol/cluster/test_overload.py::test_of_300_tasks_on_two_cores_the_one_that_hangs_is_killed_and_no_other": Half.ALWAYS,
-    # Spark's streams, and files as Spark's own readers see them.
+    # Spark's streams, and files and tables as Spark sees them.
     "tests/law/test_structured.py": Half.IN_TURN,
+    "tests/spark/batch/test_delta.py": Half.IN_TURN,
     "tests/spark/batch/test_readers.py": Half.IN_TURN,
     "tests/spark/streaming/test_examples.py": Half.IN_TURN,
     # Updates of topologies, in the simulator and with real processes.

@@ -6,7 +6,6 @@ Other packages offer theirs as entry points of the group `ouzel.connectors`, who
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -19,6 +18,7 @@ from ouzel.connectors.hybrid import CONNECTOR as HYBRID
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.kestrel import CONNECTOR as KESTREL
 from ouzel.connectors.keyed import KeyedRequest, KeyedRows
+from ouzel.connectors.loading import load_part
 from ouzel.connectors.memory import CONNECTOR as MEMORY
 from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
@@ -176,13 +176,4 @@ def load_function(connector: str, path: str) -> Callable[..., Any]:
     Raises:
         ConnectorError: a package is not installed that the connector needs.
     """
-    row, (module, _, function) = CONNECTORS[connector], path.partition(":")
-    try:
-        loaded: Callable[..., Any] = getattr(import_module(module), function)
-    except ModuleNotFoundError as error:
-        if not row.extra or (error.name or "").startswith("ouzel"):
-            raise
-        raise ConnectorError(
-            f"the connector '{row.name}' needs the package '{error.name}'; install it with: pip install \"ouzel[{row.extra}]\""
-        ) from None
-    return loaded
+    return load_part(CONNECTORS[connector], path)

@@ -40,6 +40,7 @@ from ouzel.reconcile.explaining.late import (
 from ouzel.reconcile.explaining.shed import Shed, describe_shed
 from ouzel.reconcile.explaining.trust import believed_shed, describe_trust, find_false_evidence, find_unbounded
 from ouzel.reconcile.explaining.unread import Unread, find_unread
+from ouzel.reconcile.recording.question import advise, is_same_question
 from ouzel.reconcile.recording.record import LATE, RECORD, RunRecord
 from ouzel.reconcile.recording.recorder import record_in
 from ouzel.runtime.observe.ending import UNREPORTED
@@ -305,24 +306,15 @@ def _find_unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]
 
 def _record_of(job: session.Job, home: Path) -> RunRecord:
     record = record_in(home)
-    if record.text != job.text and not _is_same_question(record.text, job):
+    if record.text != job.text and not is_same_question(record.text, job):
         raise QueryError(
             f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
-            instead="run it again, or reconcile the query that ran",
+            instead=advise(record.text, job),
         )
     for kind, text, _ in record.events:
         if kind == UNREPORTED:
             raise QueryError(f"the record in {home} does not say what the answer is of: {text}", instead="run it again")
     return record
-
-
-def _is_same_question(text: str, job: session.Job) -> bool:
-    """Whether another text asks the same question: comments, settings and RECONCILE do not matter."""
-    try:
-        meant = session.load_text(text, job.directory, job.topology.name, functions=job.program.functions)
-        return meant.program.sinks == job.program.sinks
-    except OuzelError:
-        return False
 
 
 def _notes(record: RunRecord, facts: Lineage) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +23,7 @@ from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors import open_publisher, open_sink, open_source
 from ouzel.connectors.reading import ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.writing import SinkRequest
-from ouzel.errors import ConnectorError, QueryError
+from ouzel.errors import ConnectorError, OuzelError, QueryError
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
 from tests.effort import examples
@@ -213,6 +214,20 @@ def test_columns_and_version_are_found_when_the_query_is_planned(tmp_path: Path)
     (scan,) = [node for node in walk(job.program.sinks[-1]) if isinstance(node, Scan)]
     assert dict(scan.options)["version"] == "1"
     assert scan.columns.names == ("n", "word")
+
+
+@pytest.mark.parametrize("columns", ["(*)", "(n BIGINT)"])
+def test_a_lacking_package_is_told_with_the_extra_that_brings_it(
+    columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("log", "source", "sink", "publisher"):
+        monkeypatch.delitem(sys.modules, f"ouzel.connectors.delta.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    text = f"CREATE TABLE t {columns} WITH ('connector' = 'delta', 'path' = 't', 'version' = '0'); SELECT n FROM t;"
+    with pytest.raises(
+        OuzelError, match=r"needs the package 'deltalake'; install it with: pip install \"ouzel\[delta\]\""
+    ):
+        load_text(text, tmp_path, "q")
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:

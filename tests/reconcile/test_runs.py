@@ -11,7 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
@@ -281,6 +283,18 @@ def test_the_command_reconciles_a_recorded_run(tmp_path: Path, spark: SparkSessi
     query.write_text(TABLE + ROWS)
     code, _, said = ouzel("reconcile", query, "--record", home)
     assert (code, "is of another query" in said) == (2, True), said
+
+
+def test_a_record_of_a_table_that_was_found_at_another_version_says_which(tmp_path: Path) -> None:
+    query, home, rows = tmp_path / "q.sql", tmp_path / "record", pa.table({"n": pa.array([1, 2], pa.int64())})
+    query.write_text("CREATE TABLE t (*) WITH ('connector' = 'delta', 'path' = 't'); SELECT n FROM t;")
+    write_deltalake(tmp_path / "t", rows)
+    code, _, said = ouzel("run", query, "--engine", "memory", "--record", home, "--format", "changelog")
+    assert code == 0, said
+    write_deltalake(tmp_path / "t", rows, mode="append")
+    code, _, said = ouzel("reconcile", query, "--record", home)
+    assert code == 2
+    assert "that run read table 't' with 'version' = '0': write it into its WITH" in " ".join(said.split())
 
 
 def test_the_command_runs_the_topology_itself(tmp_path: Path, spark: SparkSession) -> None:

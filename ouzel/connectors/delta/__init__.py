@@ -100,7 +100,7 @@ CONNECTOR = Connector(
         filters=True,
         history=HistoryView(),
         metadata={"file": pl.String(), "row": pl.Int64()},
-        infer="ouzel.connectors.delta.log:find_columns",
+        infer="ouzel.connectors.delta.log:find_version",
         refuses="ouzel.connectors.delta.log:refuse_table",
     ),
     Writes(

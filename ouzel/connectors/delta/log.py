@@ -32,7 +32,7 @@ class DataFile(NamedTuple):
     fixed: Fixed
 
 
-def open_table(folder: Path, version: int | None = None) -> DeltaTable:
+def open_version(folder: Path, version: int | None = None) -> DeltaTable:
     """The table at a version, the newest by default.
 
     Raises:
@@ -96,7 +96,7 @@ def choose_version(options: Mapping[str, str], folder: Path) -> int:
     """
     if "version" in options:
         return int(options["version"])
-    table = open_table(folder)
+    table = open_version(folder)
     if "timestamp" not in options:
         raise ConnectorError(
             f"{folder} may get a new version between two tasks that open it; write 'version' = '{table.version()}', or declare no columns, "
@@ -225,15 +225,15 @@ def _rows(add: Mapping[str, Any]) -> int | None:
 
 def table_types(table: DeltaTable) -> dict[str, pl.DataType]:
     """The columns of a version, in Polars' types."""
-    return dict(pl.Schema(arrow_schema(table)))
+    return dict(pl.Schema(arrow_columns(table)))
 
 
-def arrow_schema(table: DeltaTable) -> pa.Schema:
+def arrow_columns(table: DeltaTable) -> pa.Schema:
     """The columns of a version, in Arrow's types."""
     return pa.schema(table.schema().to_arrow())
 
 
-def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
+def find_version(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
     """The columns of the version that is to be read; it is the newest if the options name none, and fixed then. None of a table to be made.
 
     Raises:
@@ -243,9 +243,9 @@ def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | 
         return None
     folder = directory / options["path"]
     named = "version" in options or "timestamp" in options
-    table = open_table(folder, choose_version(options, folder) if named else None)
+    table = open_version(folder, choose_version(options, folder) if named else None)
     return FoundColumns(
-        {field.name: field.type for field in arrow_schema(table)}, {} if named else {"version": str(table.version())}
+        {field.name: field.type for field in arrow_columns(table)}, {} if named else {"version": str(table.version())}
     )
 
 
@@ -253,7 +253,7 @@ def refuse_table(options: Mapping[str, str], directory: Path) -> str:
     """Why a table cannot be read; empty if it can."""
     folder = directory / options["path"]
     try:
-        open_table(folder, choose_version(options, folder))
+        open_version(folder, choose_version(options, folder))
     except ConnectorError as error:
         return str(error)
     return ""

@@ -77,7 +77,8 @@ CONNECTOR = Connector(
     "Offsets are line numbers (rows of the file for Parquet). Text whose name ends with .gz or .zst is unpacked while it is read, from its "
     "beginning after a crash too. As a sink it writes a directory of parts, each under a temporary name "
     "first and renamed when it is whole; a batch that comes again after a crash is not written again. Runs that write to the "
-    "same directory add to it.",
+    "same directory add to it. Values of columns that are in the names of folders alone, `year=2013/month=1/a.parquet`, are not read as "
+    "columns: name the files, `t/**/*.parquet`, and take them of the METADATA column `file`.",
     (
         Option(
             "path",

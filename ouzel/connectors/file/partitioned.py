@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
@@ -50,3 +51,22 @@ def _conjuncts(predicate: pl.Expr) -> Iterator[pl.Expr]:
             yield from _conjuncts(part)
     else:
         yield predicate
+
+
+def refuse_folder_columns(columns: Iterable[str], held: Iterable[str], paths: Iterable[str]) -> None:
+    """See that no column is only in the names of folders, as those of `year=2013/month=1/a.parquet` are.
+
+    Raises:
+        ConnectorError: one is.
+    """
+    there = {name.lower() for name in held}
+    folders = {
+        part.partition("=")[0].lower(): part for path in paths for part in path.split(os.sep)[:-1] if "=" in part
+    }
+    for name in columns:
+        if name.lower() in folders and name.lower() not in there:
+            part = folders[name.lower()]
+            raise ConnectorError(
+                f"column '{name}' is in no file, only in the names of folders, as {part}, which are not read as columns; leave it out, and "
+                f"take it of a column `path VARCHAR METADATA FROM 'file'`: REGEXP_EXTRACT(path, '{name}=([^/]*)', 1)"
+            )

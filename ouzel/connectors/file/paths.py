@@ -46,7 +46,13 @@ def near_files(path: str, directory: Path) -> str:
 def refuse_input(options: Mapping[str, str], directory: Path) -> str:
     """Why a table's `path` is no input: the first of its names that is none. Empty if all are."""
     paths = [str(directory / pattern) for pattern in _patterns(options["path"])]
-    return next(filter(None, (check(path) for path in paths for check in (_is_no_text, _cannot_be_read_again))), "")
+    return next(
+        filter(
+            None,
+            (check(path) for path in paths for check in (_is_no_text, _cannot_be_read_again, _is_cut_into_folders)),
+        ),
+        "",
+    )
 
 
 def _is_no_text(path: str) -> str:
@@ -55,6 +61,19 @@ def _is_no_text(path: str) -> str:
     shown = os.fsencode(path).decode(errors="backslashreplace")
     return (
         f"the path of the file {shown} is not UTF-8; rename it or the folder that it is in, or leave it out of 'path'"
+    )
+
+
+def _is_cut_into_folders(path: str) -> str:
+    """Spark would make columns of the names of folders, and take their files; a topology would find none."""
+    if not os.path.isdir(path) or not os.access(path, os.R_OK):
+        return ""
+    parts = [entry.name for entry in os.scandir(path) if "=" in entry.name and entry.is_dir()]
+    if not parts:
+        return ""
+    return (
+        f"the folder {path} is cut into folders by the values of columns, as {min(parts)}, which are not read as columns; name the files, "
+        f"'{os.path.basename(path)}/**/*', and take the values of a column `path VARCHAR METADATA FROM 'file'`"
     )
 
 

@@ -9,6 +9,7 @@ from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.following import Following, locate
 from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.parquet import ParquetReader, content_version, file_types, read_footer, row_ranges
+from ouzel.connectors.file.partitioned import refuse_folder_columns
 from ouzel.connectors.file.paths import find_files, near_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.file.unchanged import Unchanged
@@ -63,6 +64,7 @@ class FileSource:
             held = file_types(footer)
             match_columns(held, columns, path)
             names |= dict.fromkeys(held)
+        refuse_folder_columns(columns, names, versions)
         require_columns(list(names), columns, ", ".join(footers) if len(footers) < 3 else self._options.text("path"))
         wanted = self._options.integer("partitions") or -(-self._request.tasks // len(footers))
         return [
