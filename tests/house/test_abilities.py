@@ -40,7 +40,7 @@ ASKED = {
     "ouzel/compiler/records.py": (5, USERS),
     "ouzel/compiler/sql/queries/intervals.py": (1, ANY_FIELD),
     "ouzel/compiler/sql/syntax/shells.py": (2, "trees of Lark, whose leaves are tokens"),
-    "ouzel/connectors/__init__.py": (1, IMPORTED),
+    "ouzel/connectors/loading.py": (1, IMPORTED),
     "ouzel/connectors/file/disk.py": (1, LIBRARY),
     "ouzel/connectors/formats/__init__.py": (1, IMPORTED),
     "ouzel/connectors/formats/widening.py": (1, LIBRARY),

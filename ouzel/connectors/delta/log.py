@@ -32,7 +32,7 @@ class DataFile(NamedTuple):
     fixed: Fixed
 
 
-def open_version(folder: Path, version: int | None = None) -> DeltaTable:
+def open_snapshot(folder: Path, version: int | None = None) -> DeltaTable:
     """The table at a version, the newest by default.
 
     Raises:
@@ -96,7 +96,7 @@ def choose_version(options: Mapping[str, str], folder: Path) -> int:
     """
     if "version" in options:
         return int(options["version"])
-    table = open_version(folder)
+    table = open_snapshot(folder)
     if "timestamp" not in options:
         raise ConnectorError(
             f"{folder} may get a new version between two tasks that open it; write 'version' = '{table.version()}', or declare no columns, "
@@ -243,7 +243,7 @@ def find_version(options: Mapping[str, str], directory: Path) -> FoundColumns | 
         return None
     folder = directory / options["path"]
     named = "version" in options or "timestamp" in options
-    table = open_version(folder, choose_version(options, folder) if named else None)
+    table = open_snapshot(folder, choose_version(options, folder) if named else None)
     return FoundColumns(
         {field.name: field.type for field in arrow_columns(table)}, {} if named else {"version": str(table.version())}
     )
@@ -253,7 +253,7 @@ def refuse_table(options: Mapping[str, str], directory: Path) -> str:
     """Why a table cannot be read; empty if it can."""
     folder = directory / options["path"]
     try:
-        open_version(folder, choose_version(options, folder))
+        open_snapshot(folder, choose_version(options, folder))
     except ConnectorError as error:
         return str(error)
     return ""

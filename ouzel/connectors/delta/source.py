@@ -11,7 +11,7 @@ from ouzel.connectors.delta.log import (
     DataFile,
     added_files,
     choose_version,
-    open_version,
+    open_snapshot,
     snapshot_files,
     table_types,
 )
@@ -49,7 +49,7 @@ class DeltaSource(NothingCommitted):
         return [Partition(name, not self._follows, called=known.file.name) for name, known in self._files.items()]
 
     def _begin(self) -> None:
-        table = open_version(self._folder, self._first)
+        table = open_snapshot(self._folder, self._first)
         held, where = table_types(table), f"version {self._first} of {self._folder}"
         columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
         match_columns(held, columns, where)
