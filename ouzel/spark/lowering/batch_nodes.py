@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ouzel.compiler import plan
 from ouzel.compiler.expressions import (
@@ -268,6 +268,7 @@ def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
     columns = [
         f"F.expr({quote(value)}){cast if place < 2 else ''}.alias({quote(name)})"
         for place, (value, name) in enumerate(zip(values, node.names, strict=True))
+        if name
     ]
     return [
         *number_sessions(node),
@@ -331,18 +332,26 @@ def _window(node: plan.AssignWindow, length_us: int) -> str:
     return f"F.window({', '.join([quote(column_name(node.column)), *(quote(spark_span(each)) for each in spans)])})"
 
 
-def without_unread_time(node: plan.AssignWindow, following: Sequence[plan.Node]) -> plan.AssignWindow:
+Windowed = TypeVar("Windowed", plan.AssignWindow, plan.AssignSession)
+
+
+def without_unread_time(node: Windowed, following: Sequence[plan.Node]) -> Windowed:
     """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
-    time = node.names[2]
+    return node if _is_read(node.names[2], following) else replace(node, names=(*node.names[:2], ""))
+
+
+def _is_read(column: str, following: Sequence[plan.Node]) -> bool:
+    """Whether one of these nodes, each of which reads the one before, reads the column, or it cannot be seen that none does."""
     for reader in following:
         match reader:
             case plan.Project(items=items):
-                read = {name for _, value in items for name in columns_of(value)}
-                return node if time in read else replace(node, names=(*node.names[:2], ""))
-            case plan.Filter(predicate=predicate) if time not in columns_of(predicate):
+                return any(column in columns_of(value) for _, value in items)
+            case plan.Aggregate(keys=keys, calls=calls):
+                return column in keys or any(column in call.reads for call in calls)
+            case plan.Filter(predicate=predicate) if column not in columns_of(predicate):
                 continue
         break
-    return node
+    return True
 
 
 def computes_below(node: plan.Node, names: FrameNames) -> bool:
