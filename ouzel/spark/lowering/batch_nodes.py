@@ -341,16 +341,13 @@ def without_unread_time(node: Windowed, following: Sequence[plan.Node]) -> Windo
 
 
 def _is_read(column: str, following: Sequence[plan.Node]) -> bool:
-    """Whether one of these nodes, each of which reads the one before, reads the column, or it cannot be seen that none does."""
+    """Whether one of these nodes, each of which reads the one before, reads the column, or hands it on to whoever may."""
     for reader in following:
         match reader:
-            case plan.Project(items=items):
-                return any(column in columns_of(value) for _, value in items)
-            case plan.Aggregate(keys=keys, calls=calls):
-                return column in keys or any(column in call.reads for call in calls)
             case plan.Filter(predicate=predicate) if column not in columns_of(predicate):
                 continue
-        break
+        names = frozenset(reader.schema.names)
+        return column in names | plan.needed_columns(reader, names)[0]
     return True
 
 

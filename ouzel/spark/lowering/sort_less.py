@@ -63,6 +63,8 @@ def _holds_floats(schema: Schema, names: Iterable[str]) -> bool:
 
 def _keep_columns(node: Node, made: Node) -> Node:
     """The node, whose calls may be in another order, with its columns in theirs."""
-    if made.schema.names == node.schema.names or not isinstance(node, Over):
+    if made.schema.names == node.schema.names:
         return made
-    return Project(made, tuple((field.name, Column(field.type, field.name)) for field in node.schema), written=node.written)
+    return Project(
+        made, tuple((field.name, Column(field.type, field.name)) for field in node.schema), written=node.written
+    )
