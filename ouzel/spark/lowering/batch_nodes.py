@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from ouzel.compiler import plan
 from ouzel.compiler.expressions import (
@@ -268,7 +268,6 @@ def _assign_session(node: plan.AssignSession, names: FrameNames) -> list[str]:
     columns = [
         f"F.expr({quote(value)}){cast if place < 2 else ''}.alias({quote(name)})"
         for place, (value, name) in enumerate(zip(values, node.names, strict=True))
-        if name
     ]
     return [
         *number_sessions(node),
@@ -332,10 +331,7 @@ def _window(node: plan.AssignWindow, length_us: int) -> str:
     return f"F.window({', '.join([quote(column_name(node.column)), *(quote(spark_span(each)) for each in spans)])})"
 
 
-Windowed = TypeVar("Windowed", plan.AssignWindow, plan.AssignSession)
-
-
-def without_unread_time(node: Windowed, following: Sequence[plan.Node]) -> Windowed:
+def without_unread_time(node: plan.AssignWindow, following: Sequence[plan.Node]) -> plan.AssignWindow:
     """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
     return node if _is_read(node.names[2], following) else replace(node, names=(*node.names[:2], ""))
 

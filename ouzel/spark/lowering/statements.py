@@ -173,7 +173,7 @@ def _lines(statement: JobStatement, names: FrameNames, lower: Lowering, said: Re
         after = statement.nodes[place] if place < len(statement.nodes) else None
         if lines:
             lines += map(comment, said.at(node))
-        if isinstance(node, AssignWindow | AssignSession):
+        if isinstance(node, AssignWindow):
             node = without_unread_time(node, statement.nodes[place:])
         if after is None or not computes_below(after, names):
             lines += lower(node, names)
