@@ -347,6 +347,21 @@ def test_a_table_with_other_columns_or_a_folder_with_other_files_is_not_written(
         open_sink("delta", replace(sink_request(tmp_path), options={"path": "other"}))
 
 
+def test_tasks_that_make_a_table_at_once_make_one(tmp_path: Path) -> None:
+    def write(task: int) -> None:
+        with_task = replace(sink_request(tmp_path), task=task)
+        sink = open_sink("delta", with_task)
+        sink.write(0, frame(task))
+        sink.flush()
+
+    with ThreadPoolExecutor(8) as tasks:
+        list(tasks.map(write, range(8)))
+    assert content(tmp_path / "t") == list(range(8))
+    assert not list((tmp_path / "t").glob("_made-*"))
+    made = [path for path in (tmp_path / "t" / "_delta_log").glob("*.json") if "metaData" in path.read_text()]
+    assert [path.stem for path in made] == [f"{0:020}"]
+
+
 def test_a_table_partitioned_by_decimals_is_not_written(tmp_path: Path) -> None:
     """Delta's library would make a log that it cannot read itself."""
     held = pa.table({"n": pa.array([1], pa.int64()), "word": pa.array([Decimal("-3.65")], pa.decimal128(9, 2))})

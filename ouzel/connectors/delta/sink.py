@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pyarrow as pa
@@ -11,7 +14,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
 from ouzel.connectors.delta import CONNECTOR
-from ouzel.connectors.delta.log import table_types
+from ouzel.connectors.delta.log import commit_path, table_types
 from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
@@ -36,18 +39,26 @@ class AppendedTable:
         self._check_columns(request)
 
     def _open(self, partition_by: list[str]) -> DeltaTable:
-        """Of two tasks that make it at once one is told that it is there."""
+        """The table as it is, made if it is missing."""
         try:
             return DeltaTable(self.folder)
         except TableNotFoundError:
             self._refuse_other_files()
-            DeltaTable.create(self.folder, pa.schema(self._schema), mode="ignore", partition_by=partition_by or None)
+            self._make(partition_by)
             return DeltaTable(self.folder)
+
+    def _make(self, partition_by: list[str]) -> None:
+        """Of tasks that do so at once one has its first commit there: the library would make the others' a second, which changes all."""
+        first = commit_path(self.folder, 0)
+        first.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=self.folder, prefix="_made-") as place, suppress(FileExistsError):
+            DeltaTable.create(place, pa.schema(self._schema), partition_by=partition_by or None)
+            os.link(commit_path(Path(place), 0), first)
 
     def _refuse_other_files(self) -> None:
         """Files that no log speaks of would look as if they belonged to the table."""
         there = next((path for path in self.folder.glob("*") if not path.name.startswith("_")), None)
-        if there is not None:
+        if there is not None and not commit_path(self.folder, 0).exists():
             raise ConnectorError(
                 f"table '{self.name}' cannot be made in {self.folder}, which holds {there.name} and no log; name an empty folder"
             )
