@@ -3,7 +3,7 @@
 It means what the topology means: ANSI mode, and UTC as the session's time zone.
 
     CREATE TABLE flights (
-      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, distance INT,
       WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
     ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
 
@@ -30,8 +30,7 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     flights = read_parquet(
         spark,
         at(args.folder, args.flights),
-        "ts timestamp_ntz, carrier string, origin string, dest string, dep_delay int, arr_delay int",
-        "distance int",
+        "ts timestamp_ntz, carrier string, origin string, dest string, distance int",
     )
 
     return (
@@ -44,8 +43,6 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
                         F.col("`$measure`").asc_nulls_first(),
                         F.col("origin").asc_nulls_first(),
                         F.col("dest").asc_nulls_first(),
-                        F.col("dep_delay").asc_nulls_first(),
-                        F.col("arr_delay").asc_nulls_first(),
                         F.col("distance").asc_nulls_first(),
                     )
                 ),
@@ -55,8 +52,6 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
                         F.col("`$measure`").asc_nulls_first(),
                         F.col("origin").asc_nulls_first(),
                         F.col("dest").asc_nulls_first(),
-                        F.col("dep_delay").asc_nulls_first(),
-                        F.col("arr_delay").asc_nulls_first(),
                         F.col("distance").asc_nulls_first(),
                     )
                     .rowsBetween(-2, Window.currentRow)

@@ -1,5 +1,5 @@
 CREATE TABLE flights (
-  ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+  ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, distance INT,
   WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
 ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
 
