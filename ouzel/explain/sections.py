@@ -95,8 +95,10 @@ def streaming_section(program: Program, name: str) -> Iterator[RenderableType]:
     from ouzel.spark.lowering.streaming import streaming_queries
 
     for query in streaming_queries(program, Path("."), name):
+        late = f" and {query.late.table}" if query.late else ""
         yield _title(
-            "Streaming", f"{query.sink.table}, in Spark's {query.mode.value} mode; what stands here is not Spark's own"
+            "Streaming",
+            f"{query.sink.table}{late}, in Spark's {query.mode.value} mode; what stands here is not Spark's own",
         )
         table = Table("operator of Ouzel's in Spark's state", "why", box=None, padding=(0, 3, 0, 0), header_style="dim")
         for label, why in query.ours.items():

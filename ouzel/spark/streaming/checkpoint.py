@@ -30,8 +30,13 @@ def checkpoint_of(job: Job, queries: Sequence[StreamingQuery]) -> Iterator[str]:
         yield path.rstrip("/")
     else:
         home = str((job.directory / path).resolve())
-        _claim(Path(home), "\n".join(f"{query.sink.label}\n{query.text}\n{query.after}" for query in queries))
+        _claim(Path(home), "\n".join(map(_describe, queries)))
         yield Path(home).as_uri()
+
+
+def _describe(query: StreamingQuery) -> str:
+    labels = [sink.label for sink in (query.sink, query.late) if sink]
+    return "\n".join([*labels, query.text, query.after])
 
 
 def _claim(home: Path, plan: str) -> None:

@@ -36,7 +36,7 @@ def check_streaming(job: Job, master: str | None = None) -> None:
     if settings.late_path:
         raise NotSupported(
             "Structured Streaming counts the rows that it drops as late and does not give them away",
-            instead="leave out 'late.path', or run it on --engine heron",
+            instead="leave out 'late.path' and write LATE INTO, or run it on --engine heron",
         )
     if settings.error_policy is not BadRecordPolicy.FAIL:
         raise NotSupported(

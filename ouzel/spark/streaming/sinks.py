@@ -7,19 +7,23 @@ changed, and what is printed or handed to whoever started the run must be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, SinkMode
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
 from ouzel.connectors import open_sink
 from ouzel.connectors.writing import SinkRequest, SinkWriter, WithdrawingWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request
+from ouzel.spark.lowering.late_tables import columns_of
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
+from ouzel.spark.lowering.streaming_nodes import BRANCH
 from ouzel.spark.streaming.changes import Changes, NewRows, RowsByKey, WholeTable
 from ouzel.spark.streaming.parts import apply_types, write_part
 
@@ -51,12 +55,45 @@ def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> Mic
     Raises:
         ConnectorError: the sink cannot be opened.
     """
+    if query.late is not None:
+        parts = (replace(query, late=None), replace(query, sink=query.late, late=None))
+        return ByTable([(outlet(part, directory, name, hand), part.sink) for part in parts])
     sink = query.sink
     request = sink_request(sink, directory, name)
     if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and not sink.traits.alone:
         return ByTasks(sink.connector, request)
     writer = _Handing(hand) if sink.traits.returned else open_sink(sink.connector, request)
     return ByDriver(query, request, writer)
+
+
+class ByTable:
+    """Gives the rows of a micro-batch that are of several tables to the outlet of each. It is computed once: its state changes but once."""
+
+    def __init__(self, outlets: Sequence[tuple[MicroBatchSink, Sink]]) -> None:
+        self._outlets = outlets
+
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """See MicroBatchSink."""
+        kept = frame.persist()
+        try:
+            parts = [(outlet, _rows_of(kept, sink, place)) for place, (outlet, sink) in enumerate(self._outlets)]
+            return sum(outlet.take(part, number, batch_id) for outlet, part in parts)
+        finally:
+            kept.unpersist()
+
+    def close(self) -> None:
+        """Close all."""
+        for outlet, _ in self._outlets:
+            outlet.close()
+
+
+def _rows_of(frame: DataFrame, sink: Sink, place: int) -> DataFrame:
+    """The rows of one of several tables, with their weights if they may be taken back."""
+    from pyspark.sql import functions as F
+
+    columns = [F.col(column_name(given)).alias(name) for given, name in columns_of(sink, place).items()]
+    weight = [F.col(column_name(WEIGHT))] if sink.input.retracts else []
+    return frame.where(F.col(column_name(BRANCH)) == place).select(*columns, *weight)
 
 
 def batch_id_of(query_id: UUID | str, number: int) -> int:

@@ -18,7 +18,7 @@ from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
-from ouzel.spark.streaming.progress import Account
+from ouzel.spark.streaming.progress import Account, LateCalls
 from ouzel.spark.streaming.sinks import batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
 
@@ -43,7 +43,7 @@ class Stream:
     """One sink's query."""
 
     def __init__(self, plan: StreamingQuery, job: Job, gate: MicroBatchGate) -> None:
-        self.plan, self.account = plan, Account()
+        self.plan, self.account, self._late_calls = plan, Account(), LateCalls()
         self.error: OuzelError | None = None
         self._job, self._gate = job, gate
         self._outlet = outlet(plan, job.directory, job.topology.name, self._hand)
@@ -131,10 +131,7 @@ class Stream:
     def _take_late(self) -> int:
         """How many rows our operators have dropped as late since the last call."""
         assert self._late is not None
-        counts, taken = self._late.value, 0
-        while counts:
-            taken += counts.popitem()[1]
-        return taken
+        return self._late_calls.take(self._late.value)
 
     @property
     def run_id(self) -> str:
