@@ -104,7 +104,20 @@ def streaming_section(program: Program, name: str) -> Iterator[RenderableType]:
         for label, why in query.ours.items():
             table.add_row(label, why)
         yield Padding(table if query.ours else Text("nothing: all nodes are Spark's own"), (0, 0, 1, 2))
+        for sink in (query.sink, query.late) if query.late else (query.sink,):
+            yield Padding(Text(_describe_again(sink), style="dim"), (0, 0, 1, 2))
         yield Syntax("", "python", theme="ansi_dark").highlight(query.text + query.after)
+
+
+def _describe_again(sink: Sink) -> str:
+    """What a table has of a micro-batch that comes again after a crash."""
+    if sink.traits.returned:
+        return f"{sink.table}: rows are handed on when their micro-batch is committed"
+    told = f"{sink.table}: a micro-batch that comes again after a crash is"
+    if sink.traits.once:
+        return f"{told} not written twice"
+    once = "; with 'delivery' = 'effectively-once' it is not" if sink.traits.publishes else ""
+    return f"{told} written again (at least once){once}"
 
 
 def _memory(ram_mb: int) -> str:

@@ -32,8 +32,8 @@ NOT_OF_THE_LAW: Taken = {
 }
 MADE_BY_THE_PLANNER = (plan.PartialAggregate, plan.FinalAggregate)
 SAMPLE = (
-    "unnest_then_group", "emit_after_watermark", "changelog_grouped", "asof_join", "session_by_key", "join_windows", "changes_told_now_and_then",
-    "elements_exist", "join_inner", "changelog_joined", "ttl_of_groups", "intersect_and_except", "side_join_then_window", "upserts_rows",
+    "unnest_then_group", "emit_after_watermark", "changelog_grouped", "asof_join", "session_by_key", "join_windows",
+    "changes_told_now_and_then", "elements_exist", "join_inner", "changelog_joined", "ttl_of_groups", "intersect_and_except", "side_join_then_window", "upserts_rows",
     "union_then_group",
 )  # fmt: skip
 """Cases that together have every construct in every way."""
@@ -68,7 +68,9 @@ def ways_said() -> Iterator[tuple[type[Node], Way]]:
 def test_a_few_cases_of_the_law_have_every_construct_in_every_way_that_the_page_says(inputs: Path) -> None:
     cases = [case for case in CASES if case.name in SAMPLE]
     assert len(cases) == len(SAMPLE)
-    taken = set[tuple[type[Node], Way]]().union(*(ways_in(loaded(case, inputs, ()).program, case.name) for case in cases))
+    taken = set[tuple[type[Node], Way]]().union(
+        *(ways_in(loaded(case, inputs, ()).program, case.name) for case in cases)
+    )
     assert taken == set(ways_said()) - NOT_OF_THE_LAW
 
 

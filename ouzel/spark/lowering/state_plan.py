@@ -32,6 +32,7 @@ from ouzel.spark.lowering.batch_nodes import BATCH
 from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, LateOfState, ours_of
 from ouzel.spark.lowering.streaming_nodes import GIVES_NO_LATE, STREAMING, StreamScan, check_set, copy_scan
 
+
 def with_our_operators(dag: Dag) -> Dag:
     """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT."""
     lags: dict[int, int] = {}

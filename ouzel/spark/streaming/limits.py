@@ -43,11 +43,34 @@ def check_streaming(job: Job, master: str | None = None) -> None:
             f"Spark ends a query when an expression fails, and 'error.policy' is {settings.error_policy.value}",
             instead="leave it out and write TRY_CAST and the like, or run it on --engine heron",
         )
+    if settings.delivery.publishes:
+        _check_publishing(job)
     if master and not master.startswith("local") and not settings.checkpoint_path:
         raise NotSupported(
             f"on {master} a checkpoint must be where every executor can write",
             instead="SET 'checkpoint.path' to a folder that they share",
         )
+
+
+def _check_publishing(job: Job) -> None:
+    """See that each row can be written once, whatever dies.
+
+    Raises:
+        NotSupported: nothing says where a run goes on, or a table cannot show a micro-batch all at once.
+    """
+    if not job.settings.checkpoint_path:
+        raise NotSupported(
+            "'delivery' = 'effectively-once': on Spark a run that is started again knows what is written by its checkpoint",
+            instead="SET 'checkpoint.path' to a folder",
+            about=("SET", "delivery"),
+        )
+    for sink in job.program.sinks:
+        if not (sink.traits.publishes or sink.traits.once or sink.traits.returned):
+            raise NotSupported(
+                f"table '{sink.table}' ({sink.connector}) cannot show the rows of a micro-batch all at once, and each of them once",
+                instead="SET 'delivery' = 'at-least-once', or write to a table that can (docs/delivery.md#effectively-once)",
+                about=("SET", "delivery"),
+            )
 
 
 def check_checkpoint(job: Job, queries: Iterable[StreamingQuery]) -> None:

@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import checkpoint_of
+from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -185,11 +185,12 @@ class StructuredHandle(RowIteration):
         listener = Listener(self._on_progress, self._on_end)
         spark.streams.addListener(listener)
         try:
-            with checkpoint_of(self._job, self._queries) as checkpoint:
+            with checkpoint_of(self._job, self._queries, spark) as checkpoint:
                 try:
                     for query in self._queries:
+                        self._say_pinned(describe_pinned(checkpoint, query.sink.table, spark.conf.get(PARTITIONS)))
                         self._streams.append(Stream(query, self._job, self._gate))
-                        self._streams[-1].start(spark, checkpoint)
+                        self._streams[-1].start(spark, checkpoint.uri)
                     self._state = RunState.RUNNING
                     self._follow()
                 finally:
@@ -230,6 +231,10 @@ class StructuredHandle(RowIteration):
             self._frames += written.frames
             self._rows_bad += stream.settle(self._bad_places, self._say_bad)
         self._news.set()
+
+    def _say_pinned(self, text: str) -> None:
+        if text:
+            self._events.append(Event("note", text))
 
     def _say_bad(self, text: str) -> None:
         self._events.append(Event("bad-record", text))

@@ -46,7 +46,8 @@ class Stream:
         self.plan, self.account, self._late_calls = plan, Account(), LateCalls()
         self.error: OuzelError | None = None
         self._job, self._gate = job, gate
-        self._outlet = outlet(plan, job.directory, job.topology.name, self._hand)
+        publishes = job.settings.delivery.publishes
+        self._outlet = outlet(plan, job.directory, job.topology.name, self._hand, publishes)
         self._frames: list[pl.DataFrame] = []
         self._written: dict[int, TakenMicroBatch] = {}
         self._started = threading.Event()

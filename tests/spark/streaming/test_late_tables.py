@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 TABLES = """
-CREATE TABLE clicks (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'file', 'path' = 'clicks.jsonl', 'format' = 'json');
+CREATE TABLE clicks (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'clicks.jsonl', 'format' = 'json');
 CREATE TABLE dropped (n BIGINT, ts TIMESTAMP(3), k INT) WITH ('connector' = 'file', 'path' = 'dropped', 'format' = 'json');
 """
 WINDOWS = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECONDS))"

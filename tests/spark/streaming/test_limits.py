@@ -35,6 +35,17 @@ def test_settings(job: Callable[..., Job], text: str, setting: tuple[str, str], 
         start_structured(job(ROWS + text, setting))
 
 
+def test_what_cannot_be_written_once_is_refused(job: Callable[..., Job]) -> None:
+    once = ("delivery", "effectively-once")
+    with pytest.raises(
+        NotSupported, match=r"knows what is written by its checkpoint; SET 'checkpoint\.path' to a folder"
+    ):
+        check_streaming(job(ROWS + SELECT, once))
+    made = job(ROWS + "CREATE TABLE kept (n INT) WITH ('connector' = 'file', 'path' = 'k', 'format' = 'json'); INSERT INTO kept " + SELECT,
+               once, ("checkpoint.path", "state"))  # fmt: skip
+    check_streaming(made)
+
+
 def test_a_recorded_run_asks_spark_for_no_late_rows(job: Callable[..., Job], tmp_path: Path) -> None:
     for engine, late in (("spark", ""), ("heron", str(tmp_path / "late.jsonl"))):
         made = recordable(job(ROWS + SELECT), tmp_path, engine)
@@ -61,7 +72,7 @@ def test_a_checkpoint_is_of_one_query(job: Callable[..., Job], tmp_path: Path) -
     one, other = (job(ROWS + text, ("checkpoint.path", "state")) for text in (SELECT, SELECT + " WHERE n > 1"))
     for made in (one, one):
         with checkpoint_of(made, queries(made)) as place:
-            assert place == (tmp_path / "state").as_uri()
+            assert place.uri == (tmp_path / "state").as_uri()
     with pytest.raises(QueryError, match="is the checkpoint of another query"), checkpoint_of(other, queries(other)):
         pass
 
@@ -69,7 +80,7 @@ def test_a_checkpoint_is_of_one_query(job: Callable[..., Job], tmp_path: Path) -
 def test_without_the_setting_a_checkpoint_is_gone_in_the_end(job: Callable[..., Job]) -> None:
     made = job(ROWS + SELECT)
     with checkpoint_of(made, queries(made)) as place:
-        home = Path(place.removeprefix("file://"))
+        home = Path(place.uri.removeprefix("file://"))
         assert home.is_dir()
     assert not home.exists()
 
