@@ -165,7 +165,7 @@ def test_spark_agrees_with_duckdb(query: str, one_partition: SparkSession) -> No
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("query", QUERIES)
 def test_streams_of_spark_agree_with_duckdb(query: str, one_partition: SparkSession) -> None:
-    job = asked(query, ("trigger.rows", "2000"))
+    job = asked(query, ("trigger.rows", "2500"))
     handle = start_structured(job, spark=one_partition)
     status = ended(handle)
     assert status.state is RunState.FINISHED, status.reason

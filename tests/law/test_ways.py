@@ -33,8 +33,8 @@ NOT_OF_THE_LAW: Taken = {
 MADE_BY_THE_PLANNER = (plan.PartialAggregate, plan.FinalAggregate)
 SAMPLE = (
     "unnest_then_group", "emit_after_watermark", "changelog_grouped", "asof_join", "session_by_key", "join_windows",
-    "changes_told_now_and_then", "elements_exist", "join_inner", "changelog_joined", "ttl_of_groups", "intersect_and_except", "side_join_then_window", "upserts_rows",
-    "union_then_group",
+    "changes_told_now_and_then", "elements_exist", "join_inner", "changelog_joined", "ttl_of_groups", "intersect_and_except",
+    "side_join_then_window", "upserts_rows", "union_then_group",
 )  # fmt: skip
 """Cases that together have every construct in every way."""
 

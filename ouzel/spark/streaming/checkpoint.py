@@ -136,7 +136,8 @@ def _claim(home: Home, plan: str) -> None:
             f"{home.uri.removeprefix('file://')} is the checkpoint of another query, or of this one before it changed",
             instead="give 'checkpoint.path' a new folder",
         )
-    home.write(PLAN, plan)
+    if note is None:
+        home.write(PLAN, plan)
 
 
 def describe_pinned(home: Home, table: str, asked: str) -> str:

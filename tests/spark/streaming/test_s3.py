@@ -16,10 +16,11 @@ from tests.servers.s3 import S3Server, spark_jars
 from tests.servers.waiting import is_reached
 from tests.servers.workers import WarmWorkers
 from tests.spark.batch.plain import INTERPRETED
-from tests.spark.streaming.test_kill import ROWS, TOTALS, WAIT_S, parts, rows_in, warm_workers
+from tests.spark.streaming.test_kill import ROWS, TOTALS, parts, rows_in, warm_workers
 
 __all__ = ["warm_workers"]
 
+WAIT_S = 400
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3 * WAIT_S)]
 
 ARGUMENTS = (
@@ -73,10 +74,8 @@ def told(run: subprocess.Popen[bytes]) -> str:
 def test_state_in_s3_outlives_a_driver_that_is_killed_and_is_that_of_one_query(
     tmp_path: Path, s3: S3Server, warm_workers: WarmWorkers
 ) -> None:
-    jars = (
-        "--conf",
-        f"spark.driver.extraClassPath={spark_jars()}/*",
-    )  # as spark.jars they would be copied for each session
+    # As spark.jars the 650 MB would be copied in each session.
+    jars = ("--conf", f"spark.driver.extraClassPath={spark_jars()}/*")
     (tmp_path / "numbers.sql").write_text(TOTALS)
     first = begun(tmp_path, s3, warm_workers, *jars, "--set", "trigger.ms=10000", "--conf", f"{PARTITIONS}=3")
     is_reached(lambda: len(parts(tmp_path)) >= 4 or first.poll() is not None, WAIT_S)
