@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import LateRows, Node, Project, Sink, Union, walk
+from ouzel.compiler.plan import Node, Project, Sink, Union, walk
 from ouzel.compiler.types import INT
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.streaming_nodes import BRANCH, of_branch
@@ -28,7 +28,7 @@ def statements(sinks: Sequence[Sink]) -> Iterator[tuple[Sink, ...]]:
 
 def _droppers(sink: Sink) -> Iterator[Node]:
     """The nodes whose late rows a sink takes."""
-    return (node.input for node in walk(sink) if isinstance(node, LateRows))
+    return (node.inputs[0] for node in walk(sink) if node.reads_late)
 
 
 def together(dag: Dag) -> Dag:
@@ -50,6 +50,6 @@ def together(dag: Dag) -> Dag:
     return replace(dag, sinks=(replace(dag.sinks[0], input=Union(branches)),))
 
 
-def columns_of(sink: Sink, place: int) -> Mapping[str, str]:
+def given_names(sink: Sink, place: int) -> Mapping[str, str]:
     """What `together` calls the columns of the sink at that place -> what the sink calls them."""
     return {of_branch(place, name): name for name in sink.input.schema.names}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import WEIGHT, Changelog, LateRows, Leaf, Node
+from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
 from ouzel.compiler.plan.base import Names, Step
 from ouzel.compiler.plan.distribution import ANY, Distribution
 from ouzel.compiler.plan.rows import APPENDS
@@ -182,7 +182,7 @@ class LateOfState(InState):
     In one streaming query both have the same micro-batches and the same watermark, and so drop the same rows.
     """
 
-    late: LateRows | None = None
+    late: Node | None = None
 
     @property
     def gives(self) -> Node:

@@ -15,7 +15,6 @@ from ouzel.compiler.plan import (
     IntervalJoin,
     Join,
     JoinKind,
-    LateRows,
     Node,
     Project,
     SideJoin,
@@ -36,11 +35,12 @@ from ouzel.spark.lowering.streaming_nodes import GIVES_NO_LATE, STREAMING, Strea
 def with_our_operators(dag: Dag) -> Dag:
     """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT."""
     lags: dict[int, int] = {}
+    ours_by_id: dict[int, InState] = {}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
-        if isinstance(node, LateRows):
-            late = _late_of(node, inputs[0])
+        if node.reads_late:
+            late = _late_of(node, ours_by_id[id(inputs[0])])
             lags[id(late)] = lag_us
             return late
         own = with_inputs(node, inputs)
@@ -51,6 +51,7 @@ def with_our_operators(dag: Dag) -> Dag:
         below = [each for upstream in node.inputs for each in walk(upstream)]
         of_tables = all(each.is_rowwise or not any(each.waits) for each in below)
         ours = _in_state(own, inputs, lag_us, of_tables, why)
+        ours_by_id[id(ours)] = ours
         lags[id(ours)] = lag_us + _delay_us(ours.operator)
         return ours
 
@@ -159,10 +160,9 @@ def _in_tasks(node: Node) -> InTasks:
     return InTasks((left,), asking, why=ASKING[type(node)], written=node.written)
 
 
-def _late_of(node: LateRows, dropper: Node) -> LateOfState:
+def _late_of(node: Node, dropper: InState) -> LateOfState:
     """The rows that an operator of ours drops: what is asked for its late rows is always ours."""
-    assert isinstance(dropper, InState)
-    shown = replace(node, input=dropper.operator)
+    shown = node.with_inputs((dropper.operator,))
     held = (dropper.branches, dropper.operator, dropper.lag_us, dropper.of_tables)
     return LateOfState(*held, f"Spark's own: {GIVES_NO_LATE}", shown, written=node.written)
 

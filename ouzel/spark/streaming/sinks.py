@@ -21,7 +21,7 @@ from ouzel.connectors.writing import EpochPublisher, SinkRequest, SinkWriter, Wi
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request
-from ouzel.spark.lowering.late_tables import columns_of
+from ouzel.spark.lowering.late_tables import given_names
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
 from ouzel.spark.lowering.streaming_nodes import BRANCH
 from ouzel.spark.streaming.changes import Changes, NewRows, RowsByKey, WholeTable
@@ -93,7 +93,7 @@ def _rows_of(frame: DataFrame, sink: Sink, place: int) -> DataFrame:
     """The rows of one of several tables, with their weights if they may be taken back."""
     from pyspark.sql import functions as F
 
-    columns = [F.col(column_name(given)).alias(name) for given, name in columns_of(sink, place).items()]
+    columns = [F.col(column_name(given)).alias(name) for given, name in given_names(sink, place).items()]
     weight = [F.col(column_name(WEIGHT))] if sink.input.retracts else []
     return frame.where(F.col(column_name(BRANCH)) == place).select(*columns, *weight)
 

@@ -59,10 +59,10 @@ def dropped(folder: Path) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("name", ASKED)
 def test_a_row_is_in_the_answer_or_among_the_late_ones(
-    spark: SparkSession, job: Callable[..., Job], tmp_path: Path, clicks: list[int], name: str
+    one_partition: SparkSession, job: Callable[..., Job], tmp_path: Path, clicks: list[int], name: str
 ) -> None:
     made = job(TABLES + ASKED[name], ("trigger.rows", "5"))
-    handle = start_structured(made, spark=spark)
+    handle = start_structured(made, spark=one_partition)
     status = ended(handle)
     assert status.state is RunState.FINISHED, status.reason
     answer, late = folded(made, handle.results()), dropped(tmp_path)
