@@ -2,7 +2,7 @@
 # locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium versitygw kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law simulate faults check format docs site wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres chromium prometheus versitygw kestrel-wire reconcile set-up lock test test-all test-newest test-servers test-spark test-others test-alone quick attack fire fault-table law simulate faults check format docs site wire data clean jdk
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -43,6 +43,10 @@ postgres: ## Install the PostgreSQL server that tests start
 chromium: ## Install the browser that a test of the pages of `ouzel ui` starts
 	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium || \
 	    { echo "make: chromium cannot be installed here; install it by hand (Debian: apt install chromium)" >&2; exit 1; }
+
+prometheus: ## Install Prometheus, which a test has scrape `ouzel ui`, and whose promtool checks the rules of alerts
+	@command -v prometheus >/dev/null || apt-get install -y --no-install-recommends prometheus || \
+	    { echo "make: prometheus cannot be installed here; install it by hand (Debian: apt install prometheus) and have it on the PATH" >&2; exit 1; }
 
 versitygw: $(INSTALLED) ## Build the S3 server that tests start, with Go, into .venv: some minutes
 	@test -x $(BIN)/versitygw || GOBIN=$(abspath $(BIN)) go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || \

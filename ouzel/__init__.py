@@ -107,12 +107,31 @@ _HOMES = {
     "session": ("Job",),
 }  # fmt: skip
 
+_READ = "write ouzel.Source.file('path', format='csv'), or SQL: ouzel.table(\"SELECT * FROM 'orders.csv'\")"
+_ASK = "write ouzel.table(query) for its answer, or ouzel.start(query) for its changes"
+_MAKE = "write ouzel.Source.file('path', format='csv') or another connector; there is no session to make"
+_ELSEWHERE = {
+    **dict.fromkeys(("sql", "execute", "execute_sql", "sql_query", "execute_query", "read_sql", "collect", "show"), _ASK),
+    **dict.fromkeys(("read_csv", "read_json", "read_parquet", "scan_csv", "scan_parquet", "read_text", "from_csv"), _READ),
+    **dict.fromkeys(
+        ("connect", "session", "context", "app", "dataflow", "pipeline", "sparksession", "streamexecutionenvironment", "table_env",
+         "streamtableenvironment", "streamingcontext", "environment", "topology_builder"),
+        _MAKE,
+    ),
+    **dict.fromkeys(("sum", "count", "max", "min", "mean", "avg"), "write ouzel.monoid.Sum(), and its like"),
+    **dict.fromkeys(("udf", "register", "create_function", "register_function"), "write @ouzel.function((str,), str) above a function"),
+    **dict.fromkeys(("dataframe", "datastream", "kstream", "pcollection"), "write ouzel.Source.of([...]), a stream of records"),
+    **dict.fromkeys(("read_kafka", "kafka", "from_kafka", "kafkasource"), "write ouzel.Source.kafka('topic', Record, ...)"),
+}  # fmt: skip
+"""What modules of other libraries have, in lower case, and what to write here."""
+
 _HOME_OF = {name: f"ouzel.{home}" for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'ouzel' has no attribute '{name}'")
+        advice = f"; {_ELSEWHERE[name.lower()]}" if name.lower() in _ELSEWHERE else ""
+        raise AttributeError(f"module 'ouzel' has no attribute '{name}'{advice}")
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 import secrets
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +29,19 @@ if TYPE_CHECKING:
     from ouzel.compiler.functions.known import Row
 
 
-@dataclass(frozen=True)
+_CALLED = {
+    **dict.fromkeys(("table", "collect", "to_pandas", "to_polars", "df", "rows", "show", "fetchall", "result", "results"), "table"),
+    **dict.fromkeys(("run", "execute", "wait", "write"), "run"),
+    **dict.fromkeys(("start", "changes", "status", "stop"), "start"),
+    "submit": "submit",
+}  # fmt: skip
+"""What others call on a query itself, and the function of `ouzel` that takes one here."""
+
+
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+
+
+@dataclass(frozen=True, repr=False)
 class Job:
     """One query file, compiled, planned and packed.
 
@@ -43,6 +56,16 @@ class Job:
     program: Program
     topology: Topology
     packing: PackingPlan
+
+    def __repr__(self) -> str:
+        """In a shell; a notebook shows the whole plan."""
+        return f"<query {self.topology.name}: {len(self.topology.components)} components; ouzel.table(query) gives its answer>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            told = f"; write ouzel.{_CALLED[name]}(query)" if name in _CALLED else ""
+            raise AttributeError(f"a compiled query has no {name}{told}")
 
     @property
     def settings(self) -> Settings:
@@ -124,7 +147,15 @@ def _load_text(
 
 def _warn(notes: Iterable[str]) -> None:
     for note in notes:
-        warnings.warn(note, QueryWarning, stacklevel=4)
+        warnings.warn(note, QueryWarning, stacklevel=_users_level())
+
+
+def _users_level() -> int:
+    """How far above the caller the nearest call is that is not ours: the line that a warning belongs to."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _settings(program: Program, pairs: tuple[tuple[str, str], ...]) -> Settings:
@@ -193,7 +224,9 @@ def _put_into_environment(secret: Secret) -> str:
     os.environ[variable] = secret.value
     advice = "write '${env:NAME}', and put it into the environment"
     warnings.warn(
-        f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=5
+        f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}",
+        SecretWarning,
+        stacklevel=_users_level(),
     )
     return variable
 

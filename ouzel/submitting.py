@@ -256,6 +256,7 @@ def _explain_anew(present: Present, topology: Topology) -> str:
 
 def _about(job: session.Job) -> About:
     from ouzel.explain import explain
+    from ouzel.explain.written import find_written
     from ouzel.runtime.cluster.submitted.folder import About, ResultShape
     from ouzel.runtime.cluster.submitted.launch import find_stateful, has_resuming_source
     from ouzel.runtime.process.usage import count_cores
@@ -264,4 +265,4 @@ def _about(job: session.Job) -> About:
     shape = sink and ResultShape(sink.columns or sink.input.schema, sink.input.retracts, tuple(sink.sorted_by))
     explanation = explain(job.program, job.topology, job.packing, (), EXPLANATION_WIDTH, False, count_cores())
     stateful, resumes = find_stateful(job.topology), has_resuming_source(job.topology)
-    return About(explanation.rstrip(), shape or None, stateful, resumes)
+    return About(explanation.rstrip(), shape or None, stateful, resumes, find_written(job.topology, job.program.text))

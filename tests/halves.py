@@ -84,6 +84,7 @@ HALVES = {
     "tests/reconcile/test_kills.py::test_every_example_reconciles_after_kills": Half.IN_TURN,
     "tests/spark/batch/test_cluster.py": Half.NEVER,
     "tests/spark/batch/test_jobs.py": Half.NEVER,
+    "tests/spark/batch/test_managed.py": Half.NEVER,
     "tests/spark/streaming/test_kill.py": Half.NEVER,
     # Each way to starve; 300 tasks on two cores are there every day.
     "tests/protocol/cluster/test_overload.py": Half.IN_TURN,
@@ -155,6 +156,8 @@ HALVES = {
     "tests/spark/batch/test_kafka.py::test_a_topic_in_spark": Half.ALWAYS,
     "tests/spark/lowering/test_streaming_checks.py::test_spark_refuses_nothing_that_was_let_through": Half.IN_TURN,
     "tests/spark/streaming/test_run.py": Half.IN_TURN,
+    "tests/spark/streaming/test_spark_files.py": Half.IN_TURN,
+    "tests/spark/streaming/test_spark_files.py::test_a_run_goes_on_from_its_checkpoint": Half.ALWAYS,
     "tests/spark/streaming/test_run.py::test_a_run_without_end_is_paused_resumed_and_stopped": Half.ALWAYS,
     # Planted faults, all of which reconciliation must find.
     "tests/reconcile/test_changes.py": Half.IN_TURN,
@@ -178,6 +181,9 @@ HALVES = {
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
     # A browser takes seconds to start; the pages themselves are parsed every day.
     "tests/tracker/test_browser.py": Half.IN_TURN,
+    "tests/tracker/test_layout.py": Half.IN_TURN,
+    # Real topologies under a server of pages that is killed again and again.
+    "tests/tracker/test_killed_ui.py": Half.NEVER,
     "tests/tracker/test_estimates.py::test_a_query_is_sampled": Half.IN_TURN,
 }
 
@@ -211,6 +217,7 @@ ALONE = (
     "tests/reconcile/test_kills.py",
     "tests/reconcile/test_rolled_back.py",
     "tests/spark/streaming/test_kill.py",
+    "tests/tracker/test_killed_ui.py",
 )
 """What kills, hangs, pauses or floods processes: beside others it makes the load under which it fails."""
 

@@ -58,7 +58,7 @@ def sample_rows(
     Of each operator of each task 20 rows are kept, and no more are taken in a second.
     """
     with report_errors(debug):
-        from ouzel.runtime.cluster.submitted.asking import ask_samples, list_kept_state, list_samples
+        from ouzel.runtime.cluster.submitted.asking import ToldFiles, ask_samples, list_kept_state, list_samples
         from ouzel.runtime.cluster.submitted.registry import Registry
         from ouzel.runtime.protocol.cluster.submitted import Verb
 
@@ -72,12 +72,13 @@ def sample_rows(
             )
             return
         record, _ = registry.look_up(Verb.STATUS, name)
-        found = list_samples(registry.folder(name).load(record.run), of)
+        told = ToldFiles(registry.folder(name).load(record.run), of)
+        found = list_samples(told)
         if not found:
             typer.echo(f"no rows are sampled; write `ouzel sample {name} --minutes 5`, and look again", err=True)
         for task, sample in found:
             _show(f"{task.component}[{task.index}] · {sample.operator}", sample.columns, sample.rows)
-        for task, one in list_kept_state(registry.folder(name).load(record.run), of):
+        for task, one in list_kept_state(told):
             typer.echo(printable(f"{task.component}[{task.index}] · {one.operator} keeps {_describe(one)}"))
 
 

@@ -116,6 +116,15 @@ def say_submitted(handle: AttachedHandle) -> None:
     handle.let_go()
     typer.echo(f"submitted '{handle.name}'")
     typer.echo(f"`ouzel status {handle.name}` shows how it is doing, `ouzel kill {handle.name}` removes it", err=True)
+    say_page(handle.name)
+
+
+def say_page(name: str) -> None:
+    """Say where its page is, if any `ouzel ui` runs."""
+    from ouzel.tracker.presence import find_page
+
+    if page := find_page(_registry().home, name):
+        typer.echo(f"its page is {page}", err=True)
 
 
 def _list_all(debug: Debug = False) -> None:
@@ -124,11 +133,14 @@ def _list_all(debug: Debug = False) -> None:
         from ouzel.cli.status import watermark_text
         from ouzel.runtime.cluster.submitted.verbs import list_submitted
 
+        registry = _registry()
         rows = [
             (record.name, condition.value, watermark_text(record.since_us), str(record.starts))
-            for record, condition in list_submitted(_registry())
+            for record, condition in list_submitted(registry)
         ]
         print_columns(("NAME", "STATE", "SINCE (UTC)", "STARTS"), rows)
+        if damaged := registry.find_damaged():
+            raise SubmissionError("\n".join(damaged.values()))
 
 
 def _status(name: TopologyName, debug: Debug = False) -> None:
@@ -163,11 +175,13 @@ def _describe_epoch(registry: Registry, record: Submitted) -> list[str]:
 def _describe_asks(registry: Registry, record: Submitted) -> list[str]:
     """What is asked of its tasks for some minutes, a line each."""
     from ouzel.printable import printable
-    from ouzel.tracker.topologies.asked import describe_asks
+    from ouzel.runtime.cluster.submitted.asking import ToldFiles
+    from ouzel.tracker.topologies.asked import describe_asks, describe_unreadable
 
     if not registry.is_alive(record.name):
         return []
-    return [printable(line) for line in describe_asks(registry.folder(record.name).load(record.run), time.time())]
+    told = ToldFiles(registry.folder(record.name).load(record.run))
+    return [printable(line) for line in [*describe_asks(told, time.time()), *describe_unreadable(told)]]
 
 
 def _describe_health(registry: Registry, record: Submitted, found: Status | None) -> list[str]:
@@ -392,6 +406,7 @@ def _start(
         registry = _registry()
         if name:
             start_topology(registry, name)
+            say_page(name)
             return
         failed = False
         for started, problem in start_all(registry):

@@ -50,6 +50,7 @@ def ui(
     """
     with report_errors(debug):
         try:
+            from ouzel.tracker.presence import announce
             from ouzel.tracker.serve import choose_tls, listen, read_token, serve
         except ModuleNotFoundError as error:
             raise OuzelError(describe_missing("the pages need", error, "ui")) from None
@@ -59,5 +60,8 @@ def ui(
         tls = choose_tls(host, tls_cert, tls_key, plain=plain_http)
         listener = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
-        typer.echo(f"topologies are on {'https' if tls else 'http'}://{shown}:{listener.getsockname()[1]}/")
-        serve(Registry(), listener, token, host, read_only=read_only, tls=tls)
+        address = f"{'https' if tls else 'http'}://{shown}:{listener.getsockname()[1]}/"
+        registry = Registry()
+        with announce(registry.home, address):
+            typer.echo(f"topologies are on {address}")
+            serve(registry, listener, token, host, read_only=read_only, tls=tls)

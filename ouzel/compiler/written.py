@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -20,3 +21,28 @@ class NodeLocation:
     name: str = ""
     begins: int = -1
     place: str = ""
+
+
+@dataclass(frozen=True)
+class WrittenOperator:
+    """An operator of a component, for whoever looks at it from outside.
+
+    Attributes:
+        kind: of node, as in EXPLAIN.
+        does: what it does, as in EXPLAIN.
+        lines: numbers of the lines of the query in which it stands, from 1; empty where nobody wrote it.
+        place: of a program in Python, file and line of the step that it is.
+    """
+
+    kind: str
+    does: str
+    lines: tuple[int, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class WrittenQuery:
+    """The text of a query, with stars for secrets (empty of a program in Python), and by component the operators that it became."""
+
+    text: str
+    operators: Mapping[str, tuple[WrittenOperator, ...]]

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
+from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
 from ouzel.dsl.shapes import as_tuples
@@ -44,42 +45,6 @@ class Indexed(Protocol):
 
 U = TypeVar("U")
 F = TypeVar("F", bound=Callable[..., Any])
-
-KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
-
-BOTH = "call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN"
-
-TASKS = "call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps"
-
-WHOLE = "call table() for all its records, or show(n) for the first"
-
-ELSEWHERE = {
-    "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
-    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED, "sum": KEYED,
-    "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
-    "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
-    "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": "call select(name=expression)",
-    "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
-    "where": "call filter(condition)", "filter_map": "call option_map(function)", "apply": "call map(function)",
-    "sink": "call write(Sink.file(…))", "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))",
-    "to_pandas": "call tables(form='pandas')", "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
-    "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
-    "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
-    "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
-    "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
-    "for_each": "call write(Sink.print()), or loop over the rows of start()", "peek": "call write(Sink.print()), or show(n)",
-    "inspect": "call write(Sink.print()), or show(n)", "set_parallelism": TASKS, "repartition": TASKS,
-    "rebalance": TASKS, "shuffle": TASKS, "cache": "leave it out: a plan is computed when it runs",
-    "persist": "leave it out: a plan is computed when it runs", "take": "call show(n)", "first": "call show(1)",
-    "to_parquet": "call write(Sink.file('path', format='parquet'))", "write_parquet": "call write(Sink.file('path', format='parquet'))",
-    "to_csv": "call write(Sink.file('path', format='csv'))", "write_csv": "call write(Sink.file('path', format='csv'))",
-    "to_json": "call write(Sink.file('path', format='json'))", "assign_timestamps_and_watermarks": "call event_time(column, delay)",
-    "with_watermark": "call event_time(column, delay)", "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()",
-    "execute": "call table()", "submit": "call ouzel.submit(stream, name)",
-}  # fmt: skip
-"""Verbs of other libraries, and what to write here."""
-
 
 MONOIDS = {
     sum: "Sum()", max: "Max()", min: "Min()", len: "Count()", any: "Or()", all: "And()", list: "ListOf()", set: "SetOf()",
@@ -399,10 +364,19 @@ def told_of_pipe(other: object, is_stream: bool) -> str:
 
 def advise_of_function(verb: str, given: object) -> str:
     """What to write where a verb is given no function."""
+    if isinstance(given, Expr) or (isinstance(given, tuple) and all(isinstance(one, Expr) for one in given)):
+        return _advise_select(given if isinstance(given, tuple) else (given,))
     if type(given).__module__.startswith("polars"):
         wanted = "filter" if verb == "filter" else "select"
         return f"write {wanted} with col(…) of ouzel, from ouzel import col, or {verb}(lambda record: …)"
     return "write lambda record: …"
+
+
+def _advise_select(given: tuple[Expr, ...]) -> str:
+    """The select that expressions belong into which a map is given."""
+    named = (one.shown if one.shown.isidentifier() else "" for one in given)
+    parts = ", ".join(f"{name or 'name'}={one}" for name, one in zip(named, given, strict=True))
+    return f"expressions make columns by select: write select({parts})"
 
 
 ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"

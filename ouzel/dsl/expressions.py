@@ -36,7 +36,7 @@ ELSEWHERE = {
 """What other libraries' expressions have, and what to write here."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expr:
     """An expression; `bind` gives it types, once it is known what columns there are."""
 
@@ -45,6 +45,8 @@ class Expr:
 
     def __str__(self) -> str:
         return self.shown
+
+    __repr__ = __str__
 
     def __add__(self, other: object) -> Expr:
         return _call("add", self, other)

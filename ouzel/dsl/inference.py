@@ -23,6 +23,7 @@ from ouzel.compiler.records import (
     why_no_hint,
 )
 from ouzel.compiler.user_code import describe_raised
+from ouzel.dsl.expressions import Expr
 from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
@@ -71,6 +72,8 @@ def result_hint(
     raised: list[BaseException] = []
     with in_user_code():
         values = list(islice(_try(function, kind, found or (), raised), SAMPLE_ROWS))
+    if values and (unfinished := _of_unfinished(called, kind, values[0])):
+        raise unfinished
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
@@ -107,8 +110,6 @@ def _of_wrong_values(
             f"{called} gives None for the first records",
             instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
         )
-    if values and (wrong := _of_unfinished(called, kind, values[0])):
-        return wrong
     why = why_no_hint(values)
     if why.startswith(MIXED) and isinstance(values[0], list | dict):
         return QueryError(
@@ -126,6 +127,11 @@ def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | N
         name = function_name(value)
         advice = f"call it: write {name}()" if name.isidentifier() else "call it"
         return QueryError(f"{called} gives the function {name} itself", instead=advice)
+    if isinstance(value, Expr):
+        return QueryError(
+            f"{called} gives the expression {value}, which is computed of columns and not of a record",
+            instead=f"write select(name={value}), or a function of the record: lambda record: record.field",
+        )
     if isinstance(value, Iterator) and kind is StepKind.MAP:
         verb = called.split()[0]
         return QueryError(

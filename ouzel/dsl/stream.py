@@ -14,7 +14,6 @@ from ouzel.compiler.types import TimestampType
 from ouzel.compiler.user_code import check_gives, check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
-    WHOLE,
     advise_of_function,
     advise_of_time,
     advise_of_verb,
@@ -35,6 +34,7 @@ from ouzel.dsl.advice import (
     told_of_pipe,
     warn_of_counting,
 )
+from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
@@ -380,6 +380,11 @@ class Stream(Runnable[T_co]):
 
         def __iter__(self) -> object:
             raise TypeError(f"a stream is a plan, and holds no records to iterate over; {WHOLE}")
+
+        def __aiter__(self) -> object:
+            raise TypeError(
+                "a stream is a plan, and holds no records to iterate over; write async for change in stream.changes()"
+            )
 
         def __or__(self, other: object) -> object:
             raise TypeError(told_of_pipe(other, isinstance(other, Stream)))

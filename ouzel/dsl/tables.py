@@ -9,12 +9,14 @@ Store.kafka("counts", format="json", bootstrap_servers="…")
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
 from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spell, why_no_hint
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ouzel.dsl.stream import Stream
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Reading:
@@ -224,6 +227,13 @@ class _Readable(type):
         names = (name for name, row in CONNECTORS.items() if row.reads or row.defines)
         return _described(cls, ", record type, option=value, ...", names)
 
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *given: object, **options: object) -> object:
+            what = repr(given[0]) if given and isinstance(given[0], str) else "'path'"
+            advice = f"write Source.file({what}, format='csv'), with the connector's name, or Source.of([...]) for records of the program"
+            raise TypeError(f"a source is made by its connector, and not by Source itself; {advice}")
+
     def __getattr__(cls, connector: str) -> Reading:
         return Reading(_check_known(connector, cls.__name__))
 
@@ -250,10 +260,29 @@ class _Keepable(_Writable):
         return KeepingTotals(_check_known(connector, cls.__name__))
 
 
+def _checks_arguments(of: F) -> F:
+    """Source.of, which says how it is called where it is given its records one by one, or none."""
+
+    @wraps(of)
+    def told(*given: Any, **named: Any) -> Any:
+        try:
+            inspect.signature(of).bind(*given, **named)
+        except TypeError as error:
+            shown = ", ".join(f"{one!r:.20}" for one in given[:3]) or "..."
+            advice = f"write Source.of([{shown}{', ...' if len(given) > 3 else ''}])"
+            raise QueryError(
+                f"Source.of takes a list of records, and the type of one: {error}", instead=advice
+            ) from None
+        return of(*given, **named)
+
+    return cast(F, told)
+
+
 class Source(metaclass=_Readable):
     """Where records come from: `Source.of([...])`, or `Source.<connector>(...)`."""
 
     @staticmethod
+    @_checks_arguments
     def of(records: Iterable[T], record: type[T] | None = None, *, name: str = "records") -> Stream[T]:
         """Records that the program itself holds, for tests and small tables; they are sent with it.
 

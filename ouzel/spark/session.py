@@ -119,17 +119,60 @@ def require() -> None:
     """See that a session could start here.
 
     Raises:
-        OuzelError: PySpark or a JDK is missing.
+        OuzelError: PySpark or a JDK is missing, or PySpark is too old, or SPARK_HOME is another Spark.
     """
     try:
         import pyspark  # noqa: F401
     except ModuleNotFoundError:
         raise OuzelError('a batch runs on PySpark, which is not installed; write: pip install "ouzel[spark]"') from None
+    _check_version()
     home = os.environ.get("JAVA_HOME")
     if home and not Path(home, "bin", "java").exists():
         raise OuzelError(f"Spark needs a JDK, and JAVA_HOME is {home}, where there is no bin/java; correct it")
     if not home and not shutil.which("java"):
         raise OuzelError("Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer, or set JAVA_HOME")
+
+
+OLDEST = 4, 1
+"""The first PySpark that has all that jobs call."""
+
+
+def _check_version() -> None:
+    """See that PySpark is new enough, and that the JVM it would start is of the same version.
+
+    Python speaks to the JVM of SPARK_HOME if that is set, and else to the one that came with it. A third number may differ: whoever runs
+    clusters builds a Spark of their own.
+    """
+    version = _version()
+    if _minor(version) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise OuzelError(
+            f'PySpark here is {version}, and {oldest} is the oldest that a batch runs on; write: pip install "ouzel[spark]"'
+        )
+    home = os.environ.get("SPARK_HOME")
+    if not home:
+        return
+    if not Path(home, "bin", "spark-submit").exists():
+        raise OuzelError(f"SPARK_HOME is {home}, where there is no bin/spark-submit; correct it, or unset it")
+    there = _version_at(home)
+    if there and _minor(there) != _minor(version):
+        raise OuzelError(
+            f"SPARK_HOME is {home}, which is Spark {there}, and PySpark here is {version}; unset SPARK_HOME, for PySpark brings a Spark "
+            "with it, or install the PySpark of that one"
+        )
+
+
+def _version_at(home: str) -> str:
+    """The version of the Spark that is unpacked there, by the name of its first jar; empty if that says nothing."""
+    names = (
+        re.match(r"spark-core_[\d.]+-(\d.*)\.jar", jar.name) for jar in Path(home, "jars").glob("spark-core_*.jar")
+    )
+    return next((found[1] for found in names if found), "")
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 @contextmanager

@@ -20,13 +20,14 @@ from ouzel.errors import OuzelError
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker.acting import routes as acting
 from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.acting.form_codes import FormCodes
 from ouzel.tracker.api import routes as api
 from ouzel.tracker.api.envelope import wrap_answer
 from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import OwnerOf, RequestGuard
 from ouzel.tracker.logs import log_pages
 from ouzel.tracker.metrics.prometheus import exposition
-from ouzel.tracker.pages import reconciliation_pages, viz_pages
+from ouzel.tracker.pages import figure_pages, reconciliation_pages, viz_pages
 from ouzel.tracker.pages import topology_pages as pages
 from ouzel.tracker.peers import find_peer_user
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
@@ -36,6 +37,7 @@ READING = (
     api.router,
     pages.page_router,
     log_pages.log_router,
+    figure_pages.figure_router,
     viz_pages.viz_router,
     reconciliation_pages.reconciliation_router,
 )
@@ -71,6 +73,7 @@ def create_app(
     app.state.watcher = watcher
     app.state.closing = Event()
     app.state.runner = None if read_only else ActionRunner(registry.home)
+    app.state.form_codes = None if read_only else FormCodes(registry.home)
     for router in READING if read_only else (*READING, *ACTING):
         app.include_router(router)
     app.get("/metrics", include_in_schema=False)(scrape)

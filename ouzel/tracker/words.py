@@ -66,6 +66,48 @@ def share_text(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.0f} %"
 
 
+CAPACITY_LIMITS = (0.5, 0.9)
+"""From these shares of a core on, a task counts as busy, and as full."""
+
+
+def load_level(share: float | None) -> str:
+    """How much of a core a task uses: none (not known), low, busy or full."""
+    busy, full = CAPACITY_LIMITS
+    if share is None:
+        return "none"
+    return "full" if share >= full else "busy" if share >= busy else "low"
+
+
+def small_share_text(share: float | None) -> str:
+    """A share as per cent, to a hundredth."""
+    return NOTHING if share is None else f"{100 * share:.2f} %"
+
+
+def duration_or_nothing(seconds: float | None) -> str:
+    """A duration in its largest unit, if it is known."""
+    return NOTHING if seconds is None else duration_text(seconds)
+
+
 def milliseconds_text(value: float | None) -> str:
     """A duration."""
     return NOTHING if value is None else f"{value:.1f} ms"
+
+
+def nanoseconds_text(value: float | None) -> str:
+    """A duration in nanoseconds, to three digits in its largest unit."""
+    if value is None:
+        return NOTHING
+    for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= limit:
+            return f"{value / limit:.3g} {unit}" if value < 1_000 * limit else f"{value / limit:,.0f} {unit}"
+    return f"{value:.3g} ns"
+
+
+def bytes_text(count: float | None) -> str:
+    """An amount of memory."""
+    if count is None:
+        return NOTHING
+    for limit, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= limit:
+            return f"{count / limit:.1f} {unit}"
+    return f"{count:.0f} B"

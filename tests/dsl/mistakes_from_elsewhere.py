@@ -52,6 +52,11 @@ def appended(a: Any, b: Any) -> Any:
     return a
 
 
+def doubled(number: int) -> int:
+    """With annotations, which no decorator reads."""
+    return number * 2
+
+
 class Listing:
     """A service that gives no mapping."""
 
@@ -253,7 +258,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a decorator without types": (
         lambda: ouzel.function(added),  # type: ignore[arg-type]
-        "@ouzel.function takes the types of the arguments and of the result, and added has none; write @ouzel.function((str,), str) above def added",
+        "@ouzel.function takes the types of the arguments and of the result, and above added it is given none; write @ouzel.function((str,), str, by_row=True) above def added",
     ),
     "settings as a dictionary": (
         lambda: ouzel.query(LINES, settings={"parallelism": 2}),
@@ -346,6 +351,22 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     "a frame that is to run": (
         lambda: ouzel.start(pl.DataFrame()),  # type: ignore[arg-type]
         "shape: (0, 0)\n┌┐\n╞╡\n└┘ is nothing that runs; give the text of a query, the Path of its file, a stream, or what ouzel.query or TopologyBuilder.build gives",
+    ),
+    "a function with annotations that the decorator is not given": (
+        lambda: ouzel.function(doubled),  # type: ignore[arg-type]
+        "@ouzel.function takes the types of the arguments and of the result, and above doubled it is given none; write @ouzel.function((int,), int, by_row=True) above def doubled",
+    ),
+    "an expression in a map": (
+        lambda: orders().map(col("amount") * 2),  # type: ignore[arg-type]
+        "map takes a function, not amount * 2; expressions make columns by select: write select(name=amount * 2)",
+    ),
+    "a function that gives an expression": (
+        lambda: orders().map(lambda order: col("amount")),
+        """map lambda order: col("amount") gives the expression amount, which is computed of columns and not of a record; write select(name=amount), or a function of the record: lambda record: record.field""",
+    ),
+    "records one by one": (
+        lambda: Source.of(1, 2, 3),  # type: ignore[call-arg, arg-type]
+        "Source.of takes a list of records, and the type of one: too many positional arguments; write Source.of([1, 2, 3])",
     ),
     "a type that is no tuple": (
         lambda: ouzel.function(str, int)(len),  # type: ignore[arg-type]

@@ -45,6 +45,8 @@ SAID = {
         "refused where something in the query": "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
     },
     "batch": {
+        "A session that is not in ANSI mode or not in UTC is refused": "spark/lowering/test_spark.py"
+        "::test_a_session_that_means_something_else_is_refused",
         "that import `ouzel.spark`, refuse it": "spark/batch/test_cli.py::test_spark_connect_is_refused_in_one_sentence",
         "without a number of them the query is refused": "spark/batch/test_bounds.py::test_a_table_without_end_is_refused",
         "refused: it lives in another process": "spark/lowering/test_spark.py::test_what_has_no_batch_form_is_refused",

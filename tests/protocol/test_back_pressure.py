@@ -24,6 +24,18 @@ def test_between_the_marks_nothing_changes() -> None:
     assert pressure.on_waiting(4, 99, 4) == []
 
 
+def test_the_time_that_a_link_was_slow_adds_up() -> None:
+    pressure = Pressure(FEEDERS, high=100, low=50)
+    assert pressure.spent_ms(5) == {}
+    pressure.on_waiting(4, 150, 10)
+    assert pressure.spent_ms(25) == {4: 15}
+    pressure.tick(10 + REPEAT_MS)
+    pressure.on_waiting(4, 50, 30)
+    pressure.on_waiting(4, 100, 50)
+    pressure.on_waiting(-2, 100, 52)
+    assert pressure.spent_ms(55) == {4: 25, -2: 3}
+
+
 def test_what_lasts_is_repeated() -> None:
     pressure = Pressure(FEEDERS, high=100, low=50)
     pressure.on_waiting(-2, 100, 0)

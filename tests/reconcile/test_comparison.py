@@ -141,3 +141,20 @@ def test_rows_of_one_key_are_paired_whether_it_has_one_row_or_several(spark: Spa
         ],
         key=str,
     )
+
+
+def test_rows_that_floats_alone_tell_apart_are_paired_in_their_order(spark: SparkSession) -> None:
+    """What docs/reconcile.md says of a row that is missing among them: those behind it are paired with their neighbours."""
+    kinds = (TEXT, DOUBLE)
+    theirs = [("x", float(number)) for number in range(1, 6)]
+    whole = [(text, value * (1 + 2.0**-51)) for text, value in theirs]
+    lacking = [row for number, row in enumerate(whole, 1) if number != 3]
+    found = [
+        compare(table(spark, ours, kinds), table(spark, theirs, kinds), facts(kinds), 1e-9) for ours in (whole, lacking)
+    ]
+    told = [
+        [(len(row.near), len(row.differing), row.stream is None) for row in each.differences.collect()]
+        for each in found
+    ]
+    assert Counter(told[0]) == {(1, 0, False): 5}
+    assert Counter(told[1]) == {(1, 0, False): 2, (0, 1, False): 2, (0, 0, True): 1}

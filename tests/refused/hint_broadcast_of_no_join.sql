@@ -1,3 +1,3 @@
--- error: BROADCAST(words) names no table that is joined in this statement; name a table of the JOIN, by its alias if it has one
+-- error: BROADCAST(words) names no table that is joined in this statement; write BROADCAST(w)
 -- at: words
 SELECT /*+ BROADCAST(words) */ f.id FROM flights AS f JOIN words AS w ON f.origin = w.word;

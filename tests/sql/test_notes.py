@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import ouzel
 from ouzel.cli.main import app
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.session import load_text
@@ -114,3 +115,93 @@ def test_explain_says_that_an_order_of_what_never_ends_is_refused(tmp_path: Path
     assert done.exit_code == 0
     assert "ORDER BY of rows that never end is not supported" in done.stderr
     assert "\n                  ^^^^^^^^\n" in done.stderr
+
+
+ORDERS = (
+    "CREATE TABLE {} (k BIGINT, ts TIMESTAMP(3), city STRING, WATERMARK FOR ts AS ts) "
+    "WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json');\n"
+)
+TWO = ORDERS.format("orders") + ORDERS.format("places")
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("SELECT orders.k FROM orders, places", "places"),
+        ("SELECT o.k FROM orders AS o, places AS p WHERE o.k > 5", "p"),
+        ("SELECT o.k FROM orders o, places p, orders q WHERE p.k = q.k", "p"),
+        ("SELECT k FROM orders WHERE k IN (SELECT p.k FROM places p, orders q)", "q"),
+    ],
+)
+def test_tables_that_no_condition_joins_are_told(query: str, name: str) -> None:
+    (note,) = notes_of(f"{TWO}{query};")
+    assert (
+        f"each row meets every row of {name}, for no condition joins them; write a condition such as WHERE a.key = {name}.key"
+        in note
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT o.k FROM orders o, places p WHERE o.k = p.k",
+        "SELECT o.k FROM orders o, places p WHERE o.k > p.k",
+        "SELECT o.k FROM orders o CROSS JOIN places p",
+        "SELECT o.k FROM orders o, (SELECT MAX(k) AS m FROM places) p",
+        "SELECT o.k FROM orders o, places p, orders q WHERE o.k = q.k AND p.k = q.k",
+        "SELECT o.k, e FROM orders o, UNNEST(SPLIT(o.city, ',')) AS u (e)",
+    ],
+)
+def test_tables_that_are_joined_or_meant_to_be_crossed_need_no_note(query: str) -> None:
+    assert not notes_of(f"{TWO}{query};")
+
+
+HOUR = "INTERVAL '1' HOUR"
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("o.ts > p.ts AND o.ts < p.ts", "o.ts > p.ts AND o.ts < p.ts is true of no two rows; "),
+        (f"o.ts >= p.ts + {HOUR} AND o.ts <= p.ts - {HOUR}", " is true of no two rows; "),
+        (f"o.ts = p.ts AND o.ts > p.ts + {HOUR}", "is true of no two rows"),
+        (f"o.ts BETWEEN p.ts + {HOUR} AND p.ts - {HOUR}", "is true of no row; write BETWEEN p.ts - "),
+        (f"o.ts BETWEEN p.ts AND p.ts - {HOUR}", "is true of no row; write BETWEEN p.ts - "),
+    ],
+)
+@pytest.mark.parametrize("form", ["JOIN places p ON {}", ", places p WHERE {}"])
+def test_times_that_no_two_rows_can_have_are_told(condition: str, told: str, form: str) -> None:
+    (note,) = notes_of(f"{TWO}SELECT o.k FROM orders o {form.format('o.k = p.k AND ' + condition)};")
+    assert told in note
+
+
+def test_times_within_a_span_need_no_note() -> None:
+    bounds = f"o.ts BETWEEN p.ts - {HOUR} AND p.ts + {HOUR} AND o.ts >= p.ts AND o.ts <= p.ts"
+    assert not notes_of(f"{TWO}SELECT o.k FROM orders o JOIN places p ON o.k = p.k AND {bounds};")
+
+
+def test_a_warning_is_of_the_users_line() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        query = ouzel.query(f"{TWO}SELECT orders.k FROM orders, places;")
+    assert [warning.filename for warning in caught] == [__file__]
+    assert repr(query).startswith("<query query: ")
+
+
+def test_null_in_a_list_is_told() -> None:
+    (note,) = notes_of(f"{TWO}SELECT k FROM orders WHERE city NOT IN ('a', NULL);")
+    assert "NOT IN a list with NULL is true of no row; leave it out, and add AND city IS NOT NULL" in note
+    (note,) = notes_of(f"{TWO}SELECT k FROM orders WHERE city IN ('a', NULL);")
+    assert "NULL in a list of IN is equal to no value; write OR city IS NULL behind the list" in note
+
+
+def test_a_share_of_whole_numbers_is_told() -> None:
+    (note,) = notes_of(f"{TWO}SELECT city, COUNT_IF(k > 5) / COUNT(*) AS share FROM orders GROUP BY city;")
+    assert "write CAST(COUNT_IF(k > 5) AS DOUBLE) / COUNT(*) for a share" in note
+    assert not notes_of(
+        f"{TWO}SELECT 100 * COUNT_IF(k > 5) / COUNT(*) AS a, CAST(SUM(k) AS DOUBLE) / COUNT(*) AS b FROM orders;"
+    )
+
+
+def test_an_order_by_what_an_alias_computes_beside_a_star() -> None:
+    assert not notes_of(f"{TWO}SELECT *, UPPER(city) AS shown FROM orders ORDER BY UPPER(city);")

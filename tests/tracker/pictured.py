@@ -12,6 +12,9 @@ from pathlib import Path
 
 from ouzel import session
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, Field, Schema
+from ouzel.compiler.written import WrittenQuery
+from ouzel.explain.written import find_written
+from ouzel.job import Job
 from ouzel.planner.packing import pack
 from ouzel.planner.topology import Component, Topology
 from ouzel.reconcile import Class, Reconciliation
@@ -23,6 +26,8 @@ from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.task_metrics import (
+    COLLECTING,
+    COLLECTIONS,
     COMPLETE_COUNT,
     COMPLETE_TIME,
     CONTAINER,
@@ -30,6 +35,7 @@ from ouzel.runtime.observe.task_metrics import (
     CPU_TIME,
     MEMORY,
     STREAM_MANAGER,
+    UPTIME,
     MetricsSample,
 )
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
@@ -70,7 +76,7 @@ class Pictured:
 
     Attributes:
         name: by which it was submitted.
-        topology: the planner's.
+        job: what it was made of.
         condition: how it stands.
         since: how long it stands so.
         rate: rows that a task of it reads a second, about.
@@ -79,12 +85,17 @@ class Pictured:
     """
 
     name: str
-    topology: Topology
+    job: Job
     condition: Condition
     since: timedelta
     rate: float
     epoch: int = 0
     events: tuple[Event, ...] = ()
+
+    @property
+    def topology(self) -> Topology:
+        """The planner's."""
+        return self.job.topology
 
     @property
     def snapshot(self) -> TopologySnapshot:
@@ -124,9 +135,9 @@ def micros(at: datetime) -> int:
 def make_pictured() -> list[Pictured]:
     """All topologies of the pictures, by name; `payments` is the one whose page is shown."""
     late = Event("late", "a row for a window that is closed", 12, 12)
-    payments = session.load_text(PAYMENTS, EXAMPLES, "payments").topology
+    payments = session.load_text(PAYMENTS, EXAMPLES, "payments")
     carriers, routes, words = (
-        session.load(EXAMPLES / f"{name}.sql").topology for name in ("late_carriers", "worst_routes", "word_count")
+        session.load(EXAMPLES / f"{name}.sql") for name in ("late_carriers", "worst_routes", "word_count")
     )
     day = timedelta(days=1)
     return [
@@ -158,6 +169,11 @@ class PicturedWatcher(TopologyWatcher):
     def snapshot(self, name: str) -> TopologySnapshot:
         """One of them."""
         return self._all[name].snapshot
+
+    def read_written(self, snapshot: TopologySnapshot) -> WrittenQuery:
+        """Its query."""
+        one = self._all[snapshot.name]
+        return find_written(one.topology, one.job.program.text)
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """What its instances have said."""
@@ -213,11 +229,16 @@ def sample_of(part: Component, task: int, rate: float, time_s: int) -> MetricsSa
     rows, cost = total(rate, time_s, task), 1_000_000_000 // 7_000 if part.is_spout else 1_000_000_000 // 4_800
     counts = dict.fromkeys(COUNT_NAMES.values(), 0)
     counts |= {EXECUTE_COUNT: rows, EMIT_COUNT: rows, CPU_TIME: rows * cost if rate < 10_000 else rows * 9_000}
+    counts |= {COLLECTIONS: time_s // 30, COLLECTING: 4 * time_s // 30}
+    values: dict[str, float] = {
+        MEMORY: (88 << 20) + (3 << 20) * tide(time_s, task + 5),
+        UPTIME: float(time_s - BEGAN_S),
+    }
     if not part.is_spout:
-        return MetricsSample(time_s, part.name, task, 1, frozenset(), counts, {})
+        return MetricsSample(time_s, part.name, task, 1, frozenset(), counts, values)
     counts |= {COMPLETE_COUNT: rows, COMPLETE_TIME: sum_of_times(rows, task)}
     lag = max(0.0, 900 * (tide(time_s, task) - 1))
-    values = {"__lag": round(lag), "__watermark-ms": 1_000.0 * (time_s - 6) - 1_500 * tide(time_s, task + 3)}
+    values |= {"__lag": round(lag), "__watermark-ms": 1_000.0 * (time_s - 6) - 1_500 * tide(time_s, task + 3)}
     return MetricsSample(time_s, part.name, task, 1, frozenset(), counts, values)
 
 

@@ -281,6 +281,6 @@ def test_only_so_many_commands_are_at_work_at_once(tmp_path: Path, gate: IO[str]
 
 
 def test_a_command_is_of_a_session_of_its_own_and_knows_ouzel_home(tmp_path: Path) -> None:
-    code = "import os; print(os.getsid(0) == os.getpid(), os.environ['OUZEL_HOME'])"
-    done = ActionRunner(tmp_path, (sys.executable, "-c", code)).run("made", "Pause", [])
+    code = "import os, sys; print(os.getsid(0) == os.getppid() != int(sys.argv[1]), os.environ['OUZEL_HOME'])"
+    done = ActionRunner(tmp_path, (sys.executable, "-c", code)).run("made", "Pause", [str(os.getsid(0))])
     assert (done.code, done.said) == (0, f"True {tmp_path}")

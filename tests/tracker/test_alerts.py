@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
+from bs4 import BeautifulSoup
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -20,12 +22,15 @@ from typer.testing import CliRunner
 from ouzel.cli.failure import Exit
 from ouzel.cli.main import app as commands
 from ouzel.errors import OuzelError
+from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.tracker.alerts.conditions import TopologyFacts, parse_condition
 from ouzel.tracker.alerts.keeping import AlertWatch
 from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, AlertRule, MutedSpan
+from ouzel.tracker.alerts.memory_file import describe_alert_memory
 from ouzel.tracker.alerts.rules import Mail, Receiver, SecretPlace, Webhook, parse_alerts, read_alert_file
 from ouzel.tracker.alerts.sending import send_notice
 from ouzel.tracker.alone import run_alone
+from ouzel.tracker.app import create_app
 from tests.servers.process import free_port
 
 FACTS = TopologyFacts("running", 90.0, 130.0, {"lag": 5_000.0, "bad": 0.0}, frozenset({"data-skew"}))
@@ -290,6 +295,68 @@ def test_notices_to_one_that_is_away_keep_their_order_and_their_number_is_bounde
     is_away = False
     watch.look(lag(1), 20)
     assert sent == [place % 2 == 0 for place in range(10)]
+
+
+WATCHED = parse_alerts({"alert": [{"when": "lag > 10", "tell": ["c"]}], "receiver": {"c": {"command": ["x"]}}}, Path())
+
+
+def send_nothing(notice: AlertNotice, name: str, receiver: Receiver) -> None:
+    """As if it was told."""
+
+
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"standing": []}',
+    '{"standing": [["r", "t", {"since_s": "x", "is_told": true}]], "waiting": []}',
+    '{"standing": [["r", "t", {"since_s": NaN, "is_told": true}]], "waiting": []}',
+    '{"standing": [], "waiting": [[{}, "c"]]}',
+    "\x00" * 200,
+]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_file_is_told_everywhere_and_kept_under_another_name(tmp_path: Path, text: str) -> None:
+    path, aside = tmp_path / "alerts.json", tmp_path / "alerts.damaged-1.json"
+    path.write_text(text)
+    (before,) = describe_alert_memory(tmp_path)
+    assert before.startswith(f"{path} is damaged, and which alerts were told is not known: ")
+    assert path.read_text() == text, "who only looks changes nothing"
+    watch = AlertWatch(WATCHED, tmp_path, send_nothing)
+    first, second = watch.look(lag(11), 0)
+    assert first.startswith(f"which alerts were told before is in {aside}, which is damaged: what still holds was told")
+    assert second == "t: lag > 10"
+    assert watch.look(lag(11), 1) == []
+    assert aside.read_text() == text
+    (after,) = describe_alert_memory(tmp_path)
+    page = TestClient(create_app(Registry(tmp_path)), base_url="http://localhost").get("/").text
+    assert after in BeautifulSoup(page, "html.parser").text
+    assert AlertWatch(WATCHED, tmp_path, send_nothing).look(lag(11), 2) == [], "it goes on with what it has kept since"
+
+
+def test_a_file_that_cannot_be_read_now_is_no_memory_that_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "alerts.json"
+    path.mkdir()
+    told = f"what was told cannot be read in {path}: Is a directory; nobody is told anything until it can"
+    with pytest.raises(OuzelError) as refused:
+        AlertWatch(WATCHED, tmp_path, send_nothing)
+    assert [str(refused.value)] == describe_alert_memory(tmp_path) == [told]
+    path.rmdir()
+    assert AlertWatch(WATCHED, tmp_path, send_nothing).look(lag(11), 0) == ["t: lag > 10"]
+
+
+def test_where_nothing_can_be_kept_people_are_told_all_the_same_and_that_once(tmp_path: Path) -> None:
+    watch = AlertWatch(WATCHED, tmp_path, send_nothing)
+    (tmp_path / "alerts.json").mkdir()
+    problem, told = watch.look(lag(11), 0)
+    assert problem.startswith(f"what was told cannot be kept in {tmp_path / 'alerts.json'}: ")
+    assert told == "t: lag > 10"
+    assert [watch.look(lag(11), now) for now in (1, 2)] == [[], []]
+    (tmp_path / "alerts.json").rmdir()
+    watch.look(lag(11), 3)
+    assert AlertWatch(WATCHED, tmp_path, send_nothing).look(lag(11), 4) == []
 
 
 GOOD = {"alert": [{"when": "lag > 1", "tell": ["m"]}], "receiver": {"m": {"command": ["x"]}}}

@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
+from ouzel.tracker.presence import find_page
 from tests.observe.test_reconciled import summary
 from tests.servers.waiting import wait_until
 from tests.tracker.browser import CHROMIUM, Browser
@@ -67,6 +68,7 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         (f"{one}/do/kill", "form input[name=name]"),
         (f"{one}/do/rescale", "form input[type=number]"),
         (f"{one}/viz", "svg.chart .line"),
+        (f"{one}/figures", "#instance-figures tbody tr"),
         (f"{one}/logs", "#logs tbody tr"),
         (f"{one}/logs/1/instance-1.log", "#follow"),
     ):
@@ -75,6 +77,10 @@ def test_pages_stay_live_and_refuse_nothing_of_their_own(
         assert page.select_one("#connection").text == ""  # type: ignore[union-attr]
         assert "Content Security Policy" not in said
         assert "CONSOLE" not in said
+
+
+def test_the_server_says_where_its_pages_are(tracked: Tracked, address: str) -> None:
+    assert find_page(tracked.registry.home, tracked.name) == f"{address}topology/{tracked.name}"
 
 
 def test_a_report_is_shown_in_its_frame_and_runs_nothing(tracked: Tracked, address: str, browser: Browser) -> None:
@@ -167,6 +173,21 @@ def test_a_log_is_followed_in_a_browser(tracked: Tracked, address: str, browser:
     assert browser.said == []
 
 
+def test_pointing_at_a_component_shows_its_lines_of_the_query(tracked: Tracked, address: str, browser: Browser) -> None:
+    browser.show(f"{address}topology/{tracked.name}")
+    lit = "[...document.querySelectorAll('#query li.lit')].map(line => line.textContent).join('|')"
+    over = "document.querySelectorAll('.box')[%d].dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))"
+    assert browser.value(lit) == ""
+    assert str(browser.value(f"{over % 0}; {lit}")).startswith("CREATE TABLE lines")
+    assert str(browser.value(f"{over % 1}; {lit}")).startswith("SELECT n % 2 AS odd")
+    assert browser.value("document.querySelectorAll('.box')[1].href.baseVal").endswith(
+        "/figures?component=count_by_key"
+    )  # type: ignore[attr-defined]
+    assert "Aggregate COUNT(*)" in str(
+        browser.value("document.querySelectorAll('.box')[1].querySelector('title').textContent")
+    )
+
+
 def test_one_cursor_goes_over_all_charts_and_a_drag_zooms(tracked: Tracked, address: str, browser: Browser) -> None:
     browser.show(f"{address}topology/{tracked.name}/viz?span=10m")
     charts = browser.value("document.querySelectorAll('.chart').length")
@@ -201,6 +222,7 @@ def test_no_page_is_wider_than_its_window(
         "",
         one,
         f"{one}/viz",
+        f"{one}/figures",
         f"{one}/logs",
         f"{one}/logs/1/instance-1.log",
         f"{one}/do/rescale",

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STREAM_MANAGER, MetricsSample
-from ouzel.runtime.process.container_usage import sample_container
+from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STREAM_MANAGER, UPTIME, MetricsSample
+from ouzel.runtime.process.container_usage import add_usage, measure_processes, sample_container
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.processes import ProcessEntry
 from ouzel.tracker.metrics.grids import Grid, GridValues, last_on, rates_on
@@ -170,11 +170,18 @@ def test_what_the_processes_of_a_container_use_is_added_up(tmp_path: Path) -> No
         folder.mkdir()
         (folder / "statm").write_text(f"1000 {resident} 5 1 0 900 0\n")
         (folder / "stat").write_text(f"{pid} (a ) name) S 1 1 1 0 -1 4194304 1 0 0 0 {ticks} 50 0 0 20 0 1 0 1 1 1")
-    entries = {name: ProcessEntry(pid, 1, 0) for name, pid in (("a", 71), ("b", 72), ("gone", 73))}
-    table = cast(ProcessTable, SimpleNamespace(entries=entries))
-    sample = sample_container(3, table, 99, tmp_path)
-    assert sample is not None
+    places = {"instance-7": (71, 1), "stream-manager": (72, 1), "gone": (73, 1), "another process now": (72, 9)}
+    entries = {name: ProcessEntry(pid, started, 0) for name, (pid, started) in places.items()}
+    used = measure_processes(cast(ProcessTable, SimpleNamespace(entries=entries)), tmp_path)
+    (sample,) = sample_container(3, used, 99)
     tick_ns, page = 10**9 // os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     assert (sample.component, sample.instance, sample.time_s) == (CONTAINER, 3, 99)
     assert (sample.counts, sample.values) == ({CPU_TIME: 500 * tick_ns}, {MEMORY: 30 * page})
-    assert sample_container(3, cast(ProcessTable, SimpleNamespace(entries={})), 99, tmp_path) is None
+    assert sample_container(3, {}, 99) == []
+    told = [
+        MetricsSample(99, name, number, 1, frozenset(), {}, {})
+        for name, number in (("a", 7), ("a", 8), (STREAM_MANAGER, 3))
+    ]
+    task, other, manager = add_usage(told, used)
+    assert (task.values[MEMORY], manager.values[MEMORY], other.values) == (10 * page, 20 * page, {})
+    assert task.values[UPTIME] > 0

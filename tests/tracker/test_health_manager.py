@@ -18,10 +18,11 @@ from ouzel.errors import OuzelError, QueryError
 from ouzel.planner.settings import HealthPolicy, Settings
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
-from ouzel.tracker.acting.carrying import Carried
+from ouzel.tracker.acting.action_files import Carried
 from ouzel.tracker.alone import is_run, run_alone
+from ouzel.tracker.asides import ASIDE_MAX, list_asides
 from ouzel.tracker.health.manager import HealthManager, see_topology
-from ouzel.tracker.health.memory_file import ASIDE_MAX, list_asides, load_memory, memory_path, store_memory
+from ouzel.tracker.health.memory_file import load_memory, memory_path, store_memory
 from ouzel.tracker.health.regulator import Patience
 from ouzel.tracker.health.telling import read_health_log
 from ouzel.tracker.health.treatments import TreatmentMemory, TreatmentOutcome
@@ -228,7 +229,7 @@ def test_files_that_are_damaged_again_and_again_stop_it_and_none_is_written_over
         assert line.startswith(f"made: {path} is damaged, as {ASIDE_MAX} before it were; look for what damages it")
     assert world.commands == []
     assert path.read_text() == "the last"
-    assert [one.read_text() for one in list_asides(world.registry, "made")] == [
+    assert [one.read_text() for one in list_asides(memory_path(world.registry, "made"))] == [
         f"damage {n}" for n in range(1, ASIDE_MAX + 1)
     ]
 

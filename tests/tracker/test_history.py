@@ -73,7 +73,7 @@ def test_where_the_beginning_is_gone_the_first_count_is_not_known() -> None:
 def test_latency_and_load_are_quotients_of_what_came() -> None:
     history = History()
     history.add([sample(605, 0), sample(665, 3000)])
-    assert minutely(history, EXECUTE_LATENCY) == [None, 1.0, None]
+    assert minutely(history, EXECUTE_LATENCY) == [None, 1e6, None]
     assert minutely(history, CAPACITY) == [0.0, pytest.approx(0.05), None]
     assert history.over(("counts", 1), CAPACITY, 605) == pytest.approx(0.05)
 

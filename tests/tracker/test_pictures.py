@@ -18,7 +18,7 @@ from ouzel.reconcile.report import page
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.tracker.app import create_app
-from ouzel.tracker.pages import topology_pages, viz_pages
+from ouzel.tracker.pages import figure_pages, topology_pages, viz_pages
 from ouzel.tracker.serve import listen
 from tests.tracker.browser import CHROMIUM, Browser, Clip
 from tests.tracker.pictured import NOW, NOW_S, PicturedWatcher, make_reconciliation, micros
@@ -72,11 +72,13 @@ ONE = "topology/payments"
 PICTURES = (
     Picture("topologies", "", "h1", "#topologies"),
     Picture("topology", ONE, "#plan-head", ".frames"),
+    Picture("figures", f"{ONE}/figures?component=payments", "h1", "section:nth-of-type(3)"),
     Picture("dashboards", f"{ONE}/viz", "h1", "section:nth-of-type(2)"),
     Picture("reconciliation", f"reconciliations/{RECONCILIATION}", "h1", "iframe", 630),
 )
 
-LABELS = "h1, h2, h3, thead th, tbody th, dt, figcaption, .boards .legend li, .spans a, .box text, .frame li, #filter, iframe"
+LABELS = "h1, h2, h3, thead th, tbody th, dt, figcaption, .boards .legend li, .spans a, .box .clipped, .box text, .frame li, "
+LABELS += "#filter, iframe"
 """Elements whose words do not tell figures; and two that have none, but a name."""
 
 READ_LABELS = """(() => {
@@ -124,7 +126,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     listener = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     with pytest.MonkeyPatch.context() as patch:
-        for pages in (topology_pages, viz_pages):
+        for pages in (topology_pages, viz_pages, figure_pages):
             patch.setattr(pages, "time", SimpleNamespace(time=lambda: NOW_S))
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -170,7 +170,7 @@ def test_the_pages_show_it(tracked: Tracked) -> None:
     assert "running" in row.text
     answer = tracked.client.get(f"/topology/{tracked.name}")
     page = BeautifulSoup(answer.text, "html.parser")
-    assert [text.text for text in page.select("svg .box text:not(.small)")] == ["lines", "count_by_key"]
+    assert [text.text for text in page.select("svg .box .clipped")] == ["lines", "count_by_key"]
     assert [head.text for head in page.select(".frame h3")] == ["container 0", "container 1"]
     assert {cell.text for cell in page.select("#results th")} == {"change", "odd", "<b>seen</b>"}
     assert "20" in [cell.text for cell in page.select("#results td")]

@@ -52,7 +52,17 @@ _NAMES = {
         "make_interval make_dt_interval numtodsinterval to_minutes to_seconds to_hours to_days"
     ),
     "the columns one by one: AVG(a) AS a, AVG(b) AS b": "columns",
-    "a key of the input: what is random would differ in the batch job": "uuid rand random",
+    "the value itself: a table with 'format' = 'json' writes ROWs, ARRAYs and MAPs as JSON": (
+        "to_json to_json_string json_agg jsonb_agg row_to_json jsonb_build_object json_build_object json_object_agg to_jsonb"
+    ),
+    "a time column of the table, WHERE ts > ...: there is no clock in a query": "mz_now current_watermark_time",
+    "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE)), which has window_start": (
+        "session_window time_window tumbling_window windowstart"
+    ),
+    "CAST(CAST(x AS DECIMAL(18, 2)) AS VARCHAR) for a number with 2 digits, and || for a text of parts": (
+        "format printf format_number format_string"
+    ),
+    "a key of the input: what is random would differ in the batch job": "uuid rand random newid gen_random_uuid generate_uuid",
 }
 """What to write here -> what others write."""
 

@@ -68,8 +68,8 @@ def function(
     if result is None:
         called = called_name(parameters) if callable(parameters) else "shout"
         raise QueryError(
-            f"@ouzel.function takes the types of the arguments and of the result, and {called} has none",
-            instead=f"write @ouzel.function((str,), str) above def {called}",
+            f"@ouzel.function takes the types of the arguments and of the result, and above {called} it is given none",
+            instead=f"write @ouzel.function({_annotated(parameters)}) above def {called}",
         )
 
     def make(python: Python) -> PythonFunction:
@@ -93,6 +93,16 @@ def function(
         )
 
     return make
+
+
+def _annotated(python: object) -> str:
+    """The arguments of `@ouzel.function` that a function's annotations say; an example of a function without them."""
+    signature = inspect.signature(python) if inspect.isfunction(python) else inspect.Signature()
+    hints = [*(one.annotation for one in signature.parameters.values()), signature.return_annotation]
+    if len(hints) < 2 or inspect.Signature.empty in hints:
+        return "(str,), str"
+    shown = [hint if isinstance(hint, str) else spell(hint) for hint in hints]
+    return f"({', '.join(shown[:-1])},), {shown[-1]}, by_row=True"
 
 
 def called_name(python: Python) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from ouzel.compiler.coercion import can_cast, cast_to
+from ouzel.compiler.coercion import can_cast, cast_to, is_numeric
 from ouzel.compiler.expressions import Call, Case, Expression, Literal
 from ouzel.compiler.functions import by_name, lookup
 from ouzel.compiler.functions.aggregates import aggregate_names
@@ -101,6 +102,9 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
     """Which argument to cast, if a cast to text or to a number would help; else the call's signature."""
     types = [argument.type for argument in arguments]
     shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
+    if spelled := _spell_constants(function, arguments):
+        problem = f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}"
+        return TypeMismatch(problem, instead=f"write {_as_written(name, spelled)}")
     for number, argument in enumerate(arguments):
         for wanted in (VARCHAR, BIGINT, INT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
             if _may_be(argument, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
@@ -119,6 +123,26 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
     return TypeMismatch(
         f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}", instead=f"write {function.usage}"
     )
+
+
+def _spell_constants(function: Function, arguments: Sequence[Expression]) -> list[str]:
+    """The arguments with constants as what is not constant among them: numbers in quotes, or without; none if that does not help."""
+    beside = {argument.type for argument in arguments if not isinstance(argument, Literal)}
+    is_text, is_number = beside == {VARCHAR}, bool(beside) and all(map(is_numeric, beside))
+    spelled: list[str] = []
+    types: list[DataType] = []
+    for argument in arguments:
+        kind = argument.type
+        text = argument.written.part if argument.written else str(argument)
+        constant = isinstance(argument, Literal) and argument.value is not None
+        if constant and is_text and is_numeric(argument.type):
+            text, kind = f"'{text}'", VARCHAR
+        elif constant and is_number and argument.type == VARCHAR and re.fullmatch(r"'-?\d{1,9}(\.\d+)?'", text):
+            text, kind = text.strip("'"), INT if "." not in text else DOUBLE
+        spelled.append(text)
+        types.append(kind)
+    changed = types != [argument.type for argument in arguments]
+    return spelled if changed and function.resolve(types) else []
 
 
 def _may_be(argument: Expression, wanted: DataType) -> bool:

@@ -228,6 +228,13 @@ def _check_split(name: str) -> Callable[[Sequence[Expression]], None]:
         literal(arguments)
         if text_at(arguments, 1) == "":
             raise QueryError(f"the delimiter of {name.upper()} is empty", instead="name the text that parts the pieces")
+        index = arguments[2] if len(arguments) > 2 else None
+        if isinstance(index, Literal) and isinstance(index.value, int) and index.value < 0:
+            text, delimiter = (part.written.part if part.written else str(part) for part in arguments[:2])
+            raise QueryError(
+                f"{name.upper()} counts pieces from 0, and has none of number {index.value}",
+                instead=f"write ELEMENT_AT(SPLIT({text}, {delimiter}), {index.value}) to count from the end",
+            )
 
     return check
 

@@ -18,6 +18,7 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
 from ouzel.reconcile.comparing.forms import comparable_form
 from ouzel.reconcile.comparing.lineage import batch_sink
+from ouzel.reconcile.comparing.pairs import keep_on_disk
 from ouzel.reconcile.explaining.bounds import PartBound
 from ouzel.reconcile.explaining.shed import NOTHING_SHED, Shed, leave_out
 from ouzel.reconcile.recording.parts import can_be_read_back, find_weight, parts_glob, parts_written
@@ -124,13 +125,21 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     return rows_left(rows, weight, no_run)
 
 
-def _read_by_position(path: Path, columns: Schema, spark: SparkSession) -> DataFrame:
-    """A table with columns such as `a` and "A", which Spark's reader takes for one, under other names."""
-    import pyarrow.parquet as pq
+CASE_MATTERS = "spark.sql.caseSensitive"
 
-    names = [f"x{number}" for number in range(len(columns))]
-    shape = ", ".join(f"{name} {to_spark_type(field.type)}" for name, field in zip(names, columns, strict=True))
-    return spark.createDataFrame(pq.read_table(path).select(columns.names).rename_columns(names), shape)
+
+def _read_by_position(path: Path, columns: Schema, spark: SparkSession) -> DataFrame:
+    """A table with columns such as `a` and "A", which Spark takes for one unless case matters, under other names.
+
+    Spark goes by that setting when it reads, so the rows are read while it holds, and kept on the workers' disks.
+    """
+    before = spark.conf.get(CASE_MATTERS)
+    spark.conf.set(CASE_MATTERS, "true")
+    try:
+        held = spark.read.parquet(str(path)).select(*map(column_name, columns.names))
+        return keep_on_disk(by_position(held, len(columns)))
+    finally:
+        spark.conf.set(CASE_MATTERS, before)
 
 
 def by_position(frame: DataFrame, size: int) -> DataFrame:

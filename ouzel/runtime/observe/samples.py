@@ -117,8 +117,8 @@ def write_row_samples(folder: Path, task: int, text: str) -> None:
         put_bytes(samples_path(folder, task), text.encode(), mode=0o600)
 
 
-def read_row_samples(folder: Path, task: int) -> list[OperatorSample]:
-    """The samples of a task; none if there are none, or they cannot be read."""
+def read_row_samples(folder: Path, task: int) -> list[OperatorSample] | None:
+    """The samples of a task; None if they cannot be read, or there is no file."""
     try:
         told = json.loads(samples_path(folder, task).read_text())
         return [
@@ -127,5 +127,5 @@ def read_row_samples(folder: Path, task: int) -> list[OperatorSample]:
             )
             for one in told
         ]
-    except (OSError, ValueError, TypeError, KeyError):
-        return []
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None

@@ -88,12 +88,12 @@ def write_state_summaries(folder: Path, task: int, summaries: Iterable[StateSumm
         put_bytes(summaries_path(folder, task), text.encode(), mode=0o600)
 
 
-def read_state_summaries(folder: Path, task: int) -> list[StateSummary]:
-    """Those of a task; none if there are none, or they cannot be read."""
+def read_state_summaries(folder: Path, task: int) -> list[StateSummary] | None:
+    """Those of a task; None if they cannot be read, or there is no file."""
     try:
         return [_from_fields(one) for one in json.loads(summaries_path(folder, task).read_text())]
-    except (OSError, ValueError, TypeError, KeyError):
-        return []
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
 
 
 def _from_fields(fields: dict[str, object]) -> StateSummary:

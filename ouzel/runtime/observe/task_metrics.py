@@ -33,6 +33,8 @@ CONTAINER = "__container__"
 
 CPU_TIME = "__cpu-time-ns"
 MEMORY = "__memory-resident-bytes"
+UPTIME = "__uptime-secs"
+COLLECTIONS, COLLECTING = "__gc-collection-count", "__gc-collection-time-ms"
 COMPLETE_COUNT, COMPLETE_TIME = "__complete-count/default", "__complete-time-us/default"
 
 
@@ -63,6 +65,7 @@ def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
     """The metrics of a task."""
     counts = {COUNT_NAMES[name]: count_of(report, name) for name in COUNTS}
     counts[CPU_TIME] = int(report.busy_seconds * 1e9)
+    counts |= {COLLECTIONS: report.collections, COLLECTING: int(report.collecting_seconds * 1e3)}
     counts[COMPLETE_COUNT] = sum(report.latency_us.values())
     counts[COMPLETE_TIME] = int(sum(middle_of(slot) * rows for slot, rows in report.latency_us.items()))
     counts |= {name: int(count) for name, count in report.counters.items()}
@@ -89,9 +92,15 @@ def pressure_metric(link: int) -> str:
     return f"__back-pressure-by-task/{link}" if link > 0 else f"__back-pressure-by-container/{-link}"
 
 
+def pressure_time_metric(link: int) -> str:
+    """The metric of a stream manager that counts the milliseconds for which too much waited for a link."""
+    return f"__back-pressure-time-ms-by-{'task' if link > 0 else 'container'}/{abs(link)}"
+
+
 def sample_stream_manager(report: StreamManagerReport, time_s: int) -> MetricsSample:
     """The metrics of a stream manager."""
     counts = {"__frames": report.frames, "__bytes": report.bytes, "__dropped-frames": report.dropped}
+    counts |= {pressure_time_metric(link): spent_ms for link, spent_ms in report.slow_ms.items()}
     values: dict[str, float] = {"__waiting-bytes": report.waiting_bytes, "__back-pressure-tasks": len(report.slow)}
     values |= {pressure_metric(link): 1.0 for link in report.slow}
     return MetricsSample(time_s, STREAM_MANAGER, report.container, report.incarnation, frozenset(), counts, values)

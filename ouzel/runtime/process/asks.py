@@ -84,7 +84,7 @@ def read_ask(path: Path) -> Ask | None:
     try:
         fields = json.loads(path.read_text())
         return Ask(str(fields["value"]), int(fields["until_us"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 

@@ -19,11 +19,12 @@ from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.trace_files import TraceWriter
 from ouzel.runtime.process.asks import TaskAsks
+from ouzel.runtime.process.collector import watch_collector
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.epochs import TaskEpochs
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription
-from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm
+from ouzel.runtime.process.life import Life, now_ms, stop_at_sigterm, wall_zero_us
 from ouzel.runtime.process.offset_writer import Offsets
 from ouzel.runtime.process.pasts import Pasts
 from ouzel.runtime.process.patience import await_state, keep_alive
@@ -135,7 +136,7 @@ class Instance:
         make_sink: Callable[[SinkWriter, Callable[[], None]], Sink] = make_sink,
     ) -> None:
         self._job, self._task, self._gateway, self._reporter, self._pasts = job, task, gateway, reporter, pasts
-        clocks = clocks or Clocks(now_ms, _wall_zero_us, OwnWait().take)
+        clocks = clocks or Clocks(now_ms, wall_zero_us, OwnWait().take)
         clock = self._clock = clocks.now_ms
         self._wall_zero_us, self._take_wait, self._make_sink = clocks.wall_zero_us, clocks.take_wait, make_sink
         self._codec = Codec(job.topology)
@@ -459,10 +460,6 @@ class Instance:
                 self._gateway.send(buffers)
 
 
-def _wall_zero_us() -> int:
-    return int(time.time_ns() // 1000 - now_ms() * 1000)
-
-
 def run_instance(job: RunDescription, container: int, task_id: int, incarnation: int, life: Life) -> None:
     """The main function of an instance's process."""
     sys.setswitchinterval(_SWITCH_S)
@@ -486,7 +483,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes, time.monotonic)
-    reporter = Reporter(ReportSender(here), task, incarnation + pasts.generation)
+    reporter = Reporter(ReportSender(here), task, incarnation + pasts.generation, watch_collector())
     reporter.epochs = epochs
     instance = Instance(job, task, gateway, reporter, pasts, incarnation)
     instance.asks = TaskAsks(here, task)

@@ -34,6 +34,11 @@ def now_ms() -> float:
     return time.monotonic_ns() / 1e6
 
 
+def wall_zero_us() -> int:
+    """The wall clock, in microseconds since 1970, when `now_ms` was 0."""
+    return int(time.time_ns() // 1000 - now_ms() * 1000)
+
+
 class Heartbeats:
     """A file that the processes of a container and its executor map: when each was last alive. A beat costs no system call.
 

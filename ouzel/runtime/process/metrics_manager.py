@@ -8,7 +8,7 @@ import time
 
 import grpc
 
-from ouzel.runtime.process.container_usage import sample_container
+from ouzel.runtime.process.container_usage import add_usage, measure_processes, sample_container
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
@@ -62,13 +62,12 @@ class MetricsManager:
         """Keep the metrics of now, if it is time. Where there is no room for them, history has a hole."""
         if (now := time.monotonic()) < self._next_sample:
             return
-        samples = self._machine.samples(int(time.time()))
-        used = sample_container(self._container, self._table, int(time.time()))
-        samples += [used] if used else []
+        used, time_s = measure_processes(self._table), int(time.time())
+        samples = add_usage(self._machine.samples(time_s), used) + sample_container(self._container, used, time_s)
         soon = max(1.0, (now - self._began) / 4)  # of what has just begun something is known after a second
         self._next_sample = now + min(soon, sample_interval_s(len(samples)))
         with contextlib.suppress(OSError):
-            self._history.write(samples, int(time.time()))
+            self._history.write(samples, time_s)
 
     def _collect(self, wait_s: float) -> bool:
         """Take in reports for so long; True as soon as one has news."""

@@ -16,12 +16,12 @@ class ProcessTable(Processes):
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
-        self._path = directory / "processes.json"
+        self.path = directory / "processes.json"
 
     def read(self) -> None:
         """What the file says; an empty table if there is none."""
         try:
-            text = json.loads(self._path.read_text())
+            text = json.loads(self.path.read_text())
         except FileNotFoundError:
             return
         self.entries = {name: ProcessEntry(*entry) for name, entry in text["processes"].items()}
@@ -42,9 +42,9 @@ class ProcessTable(Processes):
             "begins": self.begins,
         }
         try:
-            put_bytes(self._path, json.dumps(text).encode())
+            put_bytes(self.path, json.dumps(text).encode())
         except OSError as error:
-            raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
+            raise TopologyError(f"which processes run cannot be noted in {self.path}: {error.strerror}") from error
 
     def is_running(self, name: str) -> bool:
         """Whether the process runs."""

@@ -14,6 +14,7 @@ from ouzel.compiler.user_code import sayable
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.counts import COUNTS
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
+from ouzel.runtime.process.collector import CollectorClock
 from ouzel.runtime.protocol.cluster.report_stream import Compose
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.wire import wire_pb2
@@ -38,8 +39,9 @@ class Reporter:
     While the task's thread still starts it, another may tell what it waits for.
     """
 
-    def __init__(self, sender: Sender, task: Task, incarnation: int) -> None:
+    def __init__(self, sender: Sender, task: Task, incarnation: int, collector: CollectorClock | None = None) -> None:
         self._sender, self._task, self._incarnation = sender, task, incarnation
+        self._collector = collector or CollectorClock()
         self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
         self._events_made = self._events_told = 0
         self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
@@ -48,13 +50,14 @@ class Reporter:
         self.failed = ""
         self.plan = 0
         self.epochs: TaskEpochs | None = None
-        self._busy_before_s = 0.0
+        self._busy_before_s, self._collected_before = 0.0, (0, 0.0)
 
     def begin_anew(self, incarnation: int) -> None:
         """The task has a new machine: its counts begin anew."""
         with self._lock:
             self._incarnation, self.finished = incarnation, False
             self._busy_before_s = time.process_time()
+            self._collected_before = self._collector.runs, self._collector.seconds
             self._ranges_told.clear()
 
     def event(self, event: Event) -> None:
@@ -96,6 +99,8 @@ class Reporter:
             failed=sayable(self.failed[:_REASON_LENGTH]),
             plan=self.plan,
             busy_seconds=time.process_time() - self._busy_before_s,
+            collections=self._collector.runs - self._collected_before[0],
+            collecting_seconds=self._collector.seconds - self._collected_before[1],
         )
 
     def _list_changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:

@@ -37,22 +37,31 @@ class Pressure:
     def __init__(self, feeders: Mapping[int, Sequence[int]], high: int, low: int) -> None:
         self._feeders, self._high, self._low = feeders, high, low
         self._told: dict[int, float] = {}
+        self._since: dict[int, float] = {}
+        self._spent: dict[int, float] = {}
 
     @property
     def slow(self) -> frozenset[int]:
         """The links that are slow now."""
         return frozenset(self._told)
 
+    def spent_ms(self, now_ms: float) -> dict[int, int]:
+        """For how long each link has been slow, of those that ever were."""
+        lasting = {link: now_ms - since for link, since in self._since.items()}
+        links = self._spent.keys() | lasting.keys()
+        return {link: int(self._spent.get(link, 0.0) + lasting.get(link, 0.0)) for link in links}
+
     def on_waiting(self, link: int, size: int, now_ms: float) -> list[Tell]:
         """So many bytes wait for a link."""
         if link not in self._told:
             if size < self._high:
                 return []
-            self._told[link] = now_ms
+            self._told[link] = self._since[link] = now_ms
             return self._tell(link, True)
         if size > self._low:
             return []
         del self._told[link]
+        self._spent[link] = self._spent.get(link, 0.0) + now_ms - self._since.pop(link)
         return self._tell(link, False)
 
     def tick(self, now_ms: float) -> list[Tell]:

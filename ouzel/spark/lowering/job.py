@@ -54,6 +54,17 @@ AT = '''def at(folder: str, path: str) -> str:
 '''
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+"""What makes a session of Spark mean what the topology means."""
+
+CHECK = '''def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+'''
+
+
 def spark_job(
     program: Program, directory: Path, title: str = "This query", query: str = "", offsets: JobRanges | None = None
 ) -> str:
@@ -100,6 +111,7 @@ class _Job:
             json_reader(self._names),
             self._parquet(),
             self._parse_args(),
+            self._settings(),
             self._main(),
         )
         rest = "\n\n".join(part for part in written if part)
@@ -175,7 +187,7 @@ class _Job:
         kind = "DataFrame" if one else "dict[str, DataFrame]"
         given = ", ".join(f"{name}: {kind}" for name, kind in self._parameters.items())
         what = "What the query answers." if one else "What is written, by table."
-        return "\n".join([f"def query({given}) -> {kind}:", docstring(what, 4), self.body])
+        return "\n".join([f"def query({given}) -> {kind}:", docstring(what, 4), "    check_session(spark)", self.body])
 
     def _parse_args(self) -> str:
         if not self._arguments:
@@ -188,9 +200,15 @@ class _Job:
             lines += statement(f"parser.add_argument({told})", 4)
         return "\n".join([*lines, "    return parser.parse_args(arguments)", ""])
 
+    def _settings(self) -> str:
+        given = ", ".join(f"{quote(name)}: {quote(value)}" for name, value in SETTINGS.items())
+        return "\n".join([*assignment("SETTINGS", [f"{{{given}}}"]), "\n", CHECK])
+
     def _main(self) -> str:
-        lines = ["def main() -> None:", docstring("Run the job in a session of its own.", 4)]
+        told = docstring("Run the job in the session that is there, or else in one of its own, which it stops.", 4)
+        lines = ["def main() -> None:", told]
         lines += ["    args = parse_args()"] if self._arguments else []
+        lines += ["    there = SparkSession.getActiveSession()"]
         lines += assignment("spark", [_session(self.title)], 4)
         lines += ["    try:"]
         if BAD_RECORDS in self._parameters:
@@ -200,7 +218,7 @@ class _Job:
         for ending in self._endings():
             lines += statement(ending, 8)
         lines += [f"        {BAD_RECORDS}.settle()"] if BAD_RECORDS in self._parameters else []
-        return "\n".join([*lines, "    finally:", "        spark.stop()", ""])
+        return "\n".join([*lines, "    finally:", "        if there is None:", "            spark.stop()", ""])
 
     def _endings(self) -> Iterator[str]:
         return iter(job_endings(self.program).values())
@@ -220,9 +238,7 @@ ANSWER = "answer"
 
 
 def _session(title: str) -> str:
-    settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
-    configured = "".join(f".config({quote(key)}, {quote(value)})" for key, value in settings.items())
-    return f"SparkSession.builder.appName({quote(title)}){configured}.getOrCreate()"
+    return f"SparkSession.builder.appName({quote(title)}).config(map=SETTINGS).getOrCreate()"
 
 
 def job_endings(program: Program) -> dict[str, str]:
@@ -258,8 +274,8 @@ class Loaded:
 
 def load_job(text: str, spark: SparkSession) -> Loaded:
     """Make the frames of a job in a session that is there already, with the arguments' defaults."""
-    spark.conf.set("spark.sql.ansi.enabled", "true")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
     names: dict[str, Any] = {"__name__": "job"}
     exec(compile(text, "job.py", "exec"), names)
     names["spark"] = spark

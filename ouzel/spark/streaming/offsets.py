@@ -12,6 +12,9 @@ from ouzel.connectors.reading import Partition, RecallingSource, Source
 LISTED_EVERY_S = 5.0
 """How often a source without an end is asked for partitions that are new."""
 
+ALL_ROWS = 1 << 40
+"""More than any table has."""
+
 
 @dataclass(frozen=True)
 class Position:

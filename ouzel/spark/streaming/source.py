@@ -21,7 +21,8 @@ from ouzel.connectors.reading import Committed, Source
 from ouzel.spark.io.arrow import polars_types
 from ouzel.spark.io.changelog import WEIGHT
 from ouzel.spark.io.source import TableReader, TableRequest, TaskRange
-from ouzel.spark.streaming.offsets import Position, Surveyor
+from ouzel.spark.streaming.offsets import ALL_ROWS, Position, Surveyor
+from ouzel.spark.streaming.spark_files import SparkFiles
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -37,8 +38,6 @@ MICRO_BATCH_ROWS = 1_000_000
 TASK_ROWS = 1 << 17
 """Most rows that one task reads of a source that can start anywhere. Spans depend on offsets alone: a batch has the same again."""
 
-ALL_ROWS = 1 << 40
-
 
 def read_stream(
     spark: SparkSession,
@@ -52,6 +51,7 @@ def read_stream(
     rows: int = MICRO_BATCH_ROWS,
     query: str = "",
     bad_records: BadRecords | None = None,
+    files: SparkFiles | None = None,
 ) -> DataFrame:
     """A table of any connector as a streaming DataFrame; with a column more, the rows' weights, where these may be taken back.
 
@@ -80,6 +80,8 @@ def read_stream(
     mark = [StructField(end_mark, BooleanType())] if end_mark else []
     schema = StructType([*fields, *weight, *mark])
     source = _noting(bad_records, table, options, Path(folder or ".").resolve()) if bad_records else OuzelStream
+    if files is not None and (frame := files.read(spark, table_of, schema, end_mark, rows)) is not None:
+        return frame
     spark.dataSource.register(source)
     made = {"table": vars(table_of), "end_mark": end_mark, "rows": rows, "query": query}
     return spark.readStream.format(source.called).schema(schema).option("stream", json.dumps(made)).load()

@@ -21,6 +21,7 @@ from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account, LateCalls
 from ouzel.spark.streaming.sinks import batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
+from ouzel.spark.streaming.spark_files import SparkFiles
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,16 +56,18 @@ class Stream:
         self.running: Running | None = None
         self._bad: BadRecords | None = None
         self._late: Accumulator[LateCounts] | None = None
+        self._files = SparkFiles("")
 
     def start(self, spark: SparkSession, checkpoint: str) -> None:
         """Begin; what an earlier run left in the checkpoint goes on."""
-        settings = self._job.settings
+        settings, home = self._job.settings, f"{checkpoint}/{self.plan.sink.table}"
+        self._files = SparkFiles(home)
         self._bad, self._late = BadRecords(spark), accumulator(spark)
         writer = (
             self._define(spark)
             .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
             .outputMode(self.plan.mode.value)
-            .option("checkpointLocation", f"{checkpoint}/{self.plan.sink.table}")
+            .option("checkpointLocation", home)
             .trigger(processingTime=f"{settings.trigger_ms} milliseconds")
         )
         self.running = writer.foreachBatch(self._take).start()
@@ -80,7 +83,13 @@ class Stream:
         from ouzel.spark.io.source import read_table
 
         job = self._job
-        read = partial(read_stream, rows=job.settings.trigger_rows, query=job.topology.name, bad_records=self._bad)
+        read = partial(
+            read_stream,
+            rows=job.settings.trigger_rows,
+            query=job.topology.name,
+            bad_records=self._bad,
+            files=self._files,
+        )
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
@@ -102,7 +111,8 @@ class Stream:
         assert self.running is not None
         with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
-                rows = self._write(frame, number, batch_id_of(self.running.id, number))
+                with self._files.unchanged():
+                    rows = self._write(frame, number, batch_id_of(self.running.id, number))
                 self._written[number] = TakenMicroBatch(rows, self._frames)
                 self._frames = []
             except Exception as error:
@@ -125,7 +135,7 @@ class Stream:
 
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
         """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
-        self.account.add(report)
+        self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
 
@@ -149,7 +159,7 @@ class Stream:
         if not self.running.isActive:
             raise self._reason(self.running.exception())
         if not self.account.batches and (idle := self.running.lastProgress) is not None:
-            self.account.begin(json.loads(idle.json))
+            self.account.begin(self._files.restate(json.loads(idle.json)))
         return self.account.ended
 
     def settle(self, known: set[tuple[str, str]], say: Callable[[str], None]) -> int:

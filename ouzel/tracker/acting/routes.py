@@ -5,8 +5,6 @@ The guard (guard.py) has looked at who asks. A form also carries a code that onl
 
 from __future__ import annotations
 
-import hmac
-import secrets
 import time
 from typing import Annotated
 from urllib.parse import parse_qsl, quote
@@ -32,6 +30,7 @@ from ouzel.tracker.acting.actions import (
     savepoint_folder,
 )
 from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.acting.form_codes import FormCodes
 from ouzel.tracker.api.plans import release
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.pages.topology_pages import render
@@ -39,17 +38,10 @@ from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, find_user
 
 BODY_BYTES = 64 << 10
 FIELDS_MAX = 2_000
-FOREIGN_FORM = "this form is not of this server, or of an earlier one; look at it, and send it again"
+FOREIGN_FORM = "this form is none of the servers of these topologies; look at it, and send it again"
 
 acting_router = APIRouter(include_in_schema=False)
 api_router = APIRouter(prefix="/api/v1")
-
-_KEY = secrets.token_bytes(32)
-
-
-def form_code(name: str, action: str) -> str:
-    """What the form of an action carries. It is good as long as this server runs."""
-    return hmac.new(_KEY, f"{name} {action}".encode(), "sha256").hexdigest()
 
 
 def get_runner(request: Request) -> ActionRunner:
@@ -58,7 +50,14 @@ def get_runner(request: Request) -> ActionRunner:
     return runner
 
 
+def get_form_codes(request: Request) -> FormCodes:
+    """What makes and checks the codes of the application's forms."""
+    codes: FormCodes = request.app.state.form_codes
+    return codes
+
+
 Runner = Annotated[ActionRunner, Depends(get_runner)]
+Codes = Annotated[FormCodes, Depends(get_form_codes)]
 
 
 async def read_fields(request: Request) -> list[tuple[str, str]]:
@@ -82,31 +81,31 @@ FormFields = Annotated[list[tuple[str, str]], Depends(read_fields)]
 
 
 @acting_router.get("/topology/{name}/do/{key}", response_class=HTMLResponse)
-def confirm_page(watcher: AppWatcher, name: str, key: str) -> Response:
+def confirm_page(watcher: AppWatcher, codes: Codes, name: str, key: str) -> Response:
     """The form by which an action is confirmed."""
     try:
-        return _form(watcher, name, find_action(key))
+        return _form(watcher, codes, name, find_action(key))
     except OuzelError as error:
         return render("problem.html", 404, title="Not found", problem=str(error))
 
 
 @acting_router.post("/topology/{name}/do/{key}")
-def act(watcher: AppWatcher, runner: Runner, name: str, key: str, given: FormFields) -> Response:
+def act(watcher: AppWatcher, runner: Runner, codes: Codes, name: str, key: str, given: FormFields) -> Response:
     """Begin an action, and show the topology; what removes it is waited for."""
     fields = dict(given)
     try:
         action = find_action(key)
         _find(watcher, name)
-        if not hmac.compare_digest(fields.get("code", "").encode(), form_code(name, key).encode()):
-            return _form(watcher, name, action, FOREIGN_FORM, 403)
+        if not codes.is_good(fields.get("code", ""), name, key):
+            return _form(watcher, codes, name, action, FOREIGN_FORM, 403)
         arguments = action.arguments(_target(watcher, name), fields)
         if key != "kill":
             runner.start(name, action.title, arguments)
             return RedirectResponse(f"/topology/{quote(name)}#actions", 303)
         done = runner.run(name, action.title, arguments)
-        return RedirectResponse("/", 303) if done.code == 0 else _form(watcher, name, action, done.said, 400)
+        return RedirectResponse("/", 303) if done.code == 0 else _form(watcher, codes, name, action, done.said, 400)
     except ActionRefused as error:
-        return _form(watcher, name, find_action(key), str(error), 400)
+        return _form(watcher, codes, name, find_action(key), str(error), 400)
     except OuzelError as error:
         return render("problem.html", 404, title="Not found", problem=str(error))
 
@@ -123,7 +122,9 @@ def _target(watcher: AppWatcher, name: str) -> Target:
     return Target(name, savepoint_folder(watcher.registry.home, name, now))
 
 
-def _form(watcher: AppWatcher, name: str, action: Action, problem: str = "", status: int = 200) -> Response:
+def _form(
+    watcher: AppWatcher, codes: FormCodes, name: str, action: Action, problem: str = "", status: int = 200
+) -> Response:
     record = _find(watcher, name)
     condition = watcher.registry.condition(record)
     return render(
@@ -134,7 +135,7 @@ def _form(watcher: AppWatcher, name: str, action: Action, problem: str = "", sta
         is_breaking=action.key in BREAKING,
         fits=action in fitting_actions(name, condition),
         condition=condition.value,
-        code=form_code(name, action.key),
+        code=codes.make(name, action.key),
         problem=problem,
         folder=str(_target(watcher, name).savepoint),
         levels=LEVELS,

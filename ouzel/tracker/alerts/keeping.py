@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from ouzel.errors import OuzelError
-from ouzel.files import put_bytes
 from ouzel.tracker.alerts.conditions import TopologyFacts
-from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice, RuleStanding
+from ouzel.tracker.alerts.machine import AlertMachine, AlertNotice
+from ouzel.tracker.alerts.memory_file import FILE, AlertMemory, Errand, describe_lost_alerts, load_alerts, store_alerts
 from ouzel.tracker.alerts.rules import AlertFile, Receiver
+from ouzel.tracker.asides import set_aside
 
-STATE = "alerts.json"
 WAITING_MAX = 1_000
 """So many notices wait for receivers that are away; the oldest are dropped."""
 
 SendNotice = Callable[[AlertNotice, str, Receiver], None]
-Errand = tuple[AlertNotice, str]
-"""A notice, and the receiver that is to be told."""
 
 
 class AlertWatch:
@@ -32,13 +27,17 @@ class AlertWatch:
         home: OUZEL_HOME, where it is remembered what was told.
         send: tells a receiver; raises OuzelError if it was not told.
         waiting_max: so many notices wait for receivers that are away.
+
+    Raises:
+        OuzelError: what was told before cannot be read now.
     """
 
     def __init__(self, file: AlertFile, home: Path, send: SendNotice, waiting_max: int = WAITING_MAX) -> None:
-        self._file, self._path, self._send = file, home / STATE, send
-        standing, waiting = self._load()
-        self._machine = AlertMachine(file.rules, file.muted, standing)
-        self._waiting: deque[Errand] = deque(waiting, waiting_max)
+        self._file, self._path, self._send = file, home / FILE, send
+        self._news, self._problem = list[str](), ""
+        memory = self._load()
+        self._machine = AlertMachine(file.rules, file.muted, dict(memory.standing))
+        self._waiting: deque[Errand] = deque(memory.waiting, waiting_max)
 
     def look(self, facts: Mapping[str, TopologyFacts | None], now_s: float) -> list[str]:
         """Tell what is to be told now; what was told, and what could not be, a line each."""
@@ -49,7 +48,8 @@ class AlertWatch:
         said = [notice.text for notice in notices] + list(self._send_waiting())
         if len(self._waiting) != before:
             self._store()
-        return said
+        news, self._news = self._news, []
+        return news + said
 
     def _send_waiting(self) -> Iterator[str]:
         away: set[str] = set()
@@ -65,20 +65,23 @@ class AlertWatch:
             if name in self._file.receivers:
                 self._waiting.append((notice, name))
 
-    def _load(self) -> tuple[dict[tuple[str, str], RuleStanding], list[Errand]]:
-        """What was remembered. A file that cannot be read is as none: what holds is told again."""
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            kept = json.loads(self._path.read_text())
-            standing = {(rule, topology): RuleStanding(**rest) for rule, topology, rest in kept["standing"]}
-            return standing, [(_notice(fields), name) for fields, name in kept["waiting"]]
-        return {}, []
+    def _load(self) -> AlertMemory:
+        """What was remembered. A damaged file is set aside before another is written; that is told."""
+        try:
+            return load_alerts(self._path)
+        except ValueError as error:
+            self._news.append(f"{describe_lost_alerts(set_aside(self._path))} ({error})")
+            return AlertMemory({}, ())
 
     def _store(self) -> None:
-        standing = [(*key, asdict(value)) for key, value in self._machine.standing.items()]
-        waiting = [(asdict(notice), name) for notice, name in self._waiting]
-        with contextlib.suppress(OSError):  # a full disk is no reason to tell nobody
-            put_bytes(self._path, json.dumps({"standing": standing, "waiting": waiting}).encode())
-
-
-def _notice(fields: dict[str, object]) -> AlertNotice:
-    return AlertNotice(**{**fields, "receivers": tuple(fields["receivers"])})  # type: ignore[arg-type]  # as asdict made it
+        """A full disk is no reason to tell nobody. It is said once, until it can be kept again."""
+        problem = ""
+        try:
+            store_alerts(self._path, self._machine.standing, self._waiting)
+        except OSError as error:
+            problem = (
+                f"what was told cannot be kept in {self._path}: {error.strerror}; after a new start it is told again"
+            )
+        if problem and problem != self._problem:
+            self._news.append(problem)
+        self._problem = problem

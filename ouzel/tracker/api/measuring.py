@@ -10,6 +10,7 @@ import numpy as np
 from ouzel.errors import QueryError
 from ouzel.runtime.observe.task_metrics import CONTAINER, STREAM_MANAGER
 from ouzel.runtime.process.metrics_file import HISTORY_S
+from ouzel.tracker.api.heron_metrics import find_metric
 from ouzel.tracker.api.models import InstanceTimeline, MetricsShape, MetricsTimeline, QueryTimeline
 from ouzel.tracker.metrics.history import History, InstanceKey
 from ouzel.tracker.metrics.query import evaluate_query, parse_metrics_query
@@ -64,7 +65,8 @@ def metrics_now(
     found: dict[str, dict[str, str]] = {}
     keys = _keys(snapshot, history, component, instances)
     for metric in names or history.metrics_of(component):
-        values = {name_instance(snapshot, key): history.over(key, metric, since_s) for key in keys}
+        known = find_metric(snapshot, metric)
+        values = {name_instance(snapshot, key): known.over(history, key, since_s) for key in keys}
         found[metric] = {name: _text(value) for name, value in values.items() if value is not None}
     return MetricsShape(interval=interval, component=component, metrics=found)
 
@@ -87,7 +89,7 @@ def timeline(
     keys = _keys(snapshot, history, component, instances)
     found = {}
     for metric in names or history.metrics_of(component):
-        series = history.series(component, [key[1] for key in keys], metric, minutes, partial(name_instance, snapshot))
+        series = find_metric(snapshot, metric).series(history, keys, minutes, partial(name_instance, snapshot))
         found[metric] = {
             str(name): _points(row, minutes) for name, row in zip(series.instances, series.values, strict=True)
         }
@@ -103,7 +105,7 @@ def answer_query(snapshot: TopologySnapshot, history: History, text: str, start:
 
     def fetch(component: str, instance: str | None, metric: str, over: Minutes) -> Series:
         keys = _keys(snapshot, history, component, [] if instance is None else [instance])
-        return history.series(component, [key[1] for key in keys], metric, over, partial(name_instance, snapshot))
+        return find_metric(snapshot, metric).series(history, keys, over, partial(name_instance, snapshot))
 
     minutes = minutes_of(start, end)
     series = evaluate_query(parse_metrics_query(text), minutes, fetch)

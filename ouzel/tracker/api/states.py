@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from ouzel.planner.topology import Task
-from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
+from ouzel.runtime.cluster.submitted.asking import ToldFiles, list_kept_state, list_samples
 from ouzel.runtime.observe.reconciled import ReconciliationSummary
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
@@ -142,14 +142,14 @@ def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
 
 def state_shapes(snapshot: TopologySnapshot) -> list[OperatorStateShape]:
     """What its operators kept when rows were last sampled."""
-    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_kept_state(snapshot.job))]
+    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_kept_state(ToldFiles(snapshot.job)))]
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:
     """The rows that its tasks have sampled last."""
     return [
         SampleShape(instance=snapshot.instance_id(task), **asdict(sample))
-        for task, sample in list_samples(snapshot.job)
+        for task, sample in list_samples(ToldFiles(snapshot.job))
     ]
 
 

@@ -13,9 +13,10 @@ from ouzel.errors import OuzelError
 from ouzel.planner.settings import HealthPolicy
 from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Condition
-from ouzel.tracker.acting.carrying import Carried
+from ouzel.tracker.acting.action_files import Carried
+from ouzel.tracker.asides import set_aside
 from ouzel.tracker.health.diagnosers import diagnose
-from ouzel.tracker.health.memory_file import load_memory, set_aside, store_memory
+from ouzel.tracker.health.memory_file import load_memory, memory_path, store_memory
 from ouzel.tracker.health.regulator import Patience, Regulator
 from ouzel.tracker.health.resolvers import Bounds, Sighting, sight
 from ouzel.tracker.health.sensors import YOUNG_S, read_sensors
@@ -112,7 +113,7 @@ class HealthManager:
         try:
             memory = load_memory(registry, one.name)
         except ValueError as error:
-            yield f"{one.name}: {describe_aside(set_aside(registry, one.name))} ({error})"
+            yield f"{one.name}: {describe_aside(set_aside(memory_path(registry, one.name)))} ({error})"
         regulator = Regulator(bounds_of(one), self.patience, memory)
         regulator.resume(now_s)
         self._regulators[one.name] = regulator

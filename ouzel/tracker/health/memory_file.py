@@ -11,9 +11,6 @@ from ouzel.tracker.health.treatments import TreatmentMemory, read_memory, write_
 
 FILE = "health.json"
 
-ASIDE_MAX = 9
-"""So many damaged files are set aside; with one more nothing is done by itself until somebody has looked."""
-
 
 def memory_path(registry: Registry, name: str) -> Path:
     """The file of one topology."""
@@ -36,35 +33,6 @@ def load_memory(registry: Registry, name: str) -> TreatmentMemory:
         raise OuzelError(
             f"what was done to '{name}' cannot be read in {path}: {error.strerror}; nothing is done by itself until it can"
         ) from error
-
-
-def set_aside(registry: Registry, name: str) -> Path:
-    """Give a damaged file another name, at which it stays for people to look at; that name. Only who holds `ouzel health` does so.
-
-    Raises:
-        OuzelError: it cannot be done; the file is where it was.
-    """
-    path = memory_path(registry, name)
-    aside = next((one for one in _asides(registry, name) if not one.exists()), None)
-    if aside is None:
-        raise OuzelError(
-            f"{path} is damaged, as {ASIDE_MAX} before it were; look for what damages it, and remove {path.stem}.damaged-*"
-        )
-    try:
-        path.rename(aside)
-    except OSError as error:
-        raise OuzelError(f"{path} is damaged, and cannot be renamed: {error.strerror}; give it another name") from error
-    return aside
-
-
-def list_asides(registry: Registry, name: str) -> list[Path]:
-    """The damaged files that were set aside."""
-    return [one for one in _asides(registry, name) if one.exists()]
-
-
-def _asides(registry: Registry, name: str) -> list[Path]:
-    path = memory_path(registry, name)
-    return [path.with_name(f"{path.stem}.damaged-{number}{path.suffix}") for number in range(1, ASIDE_MAX + 1)]
 
 
 def store_memory(registry: Registry, name: str, memory: TreatmentMemory) -> None:

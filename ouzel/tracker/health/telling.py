@@ -12,7 +12,8 @@ from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.protocol.cluster.submitted import Submitted
 from ouzel.tracker import words
 from ouzel.tracker.alone import is_run
-from ouzel.tracker.health.memory_file import list_asides, load_memory, memory_path
+from ouzel.tracker.asides import list_asides
+from ouzel.tracker.health.memory_file import load_memory, memory_path
 from ouzel.tracker.health.treatments import Treatment, TreatmentMemory
 
 SHOWN = 5
@@ -57,7 +58,7 @@ def outcome_text(treatment: Treatment) -> str:
 
 def read_health_log(registry: Registry, name: str, policy: HealthPolicy, most: int = SHOWN) -> HealthLog:
     """The log of a topology, of the latest treatments."""
-    memory, problems = TreatmentMemory(), [describe_aside(path) for path in list_asides(registry, name)]
+    memory, problems = TreatmentMemory(), [describe_aside(path) for path in list_asides(memory_path(registry, name))]
     try:
         memory = load_memory(registry, name)
     except ValueError as error:

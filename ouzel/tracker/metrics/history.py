@@ -27,11 +27,12 @@ RESTARTS = "__restarts"
 EXECUTE_LATENCY, COMPLETE_LATENCY, CAPACITY = "__execute-latency/default", "__complete-latency/default", "__capacity"
 
 QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
-    EXECUTE_LATENCY: (CPU_TIME, EXECUTE_COUNT, 1e-6),
-    COMPLETE_LATENCY: (COMPLETE_TIME, COMPLETE_COUNT, 1e-3),
+    EXECUTE_LATENCY: (CPU_TIME, EXECUTE_COUNT, 1.0),
+    COMPLETE_LATENCY: (COMPLETE_TIME, COMPLETE_COUNT, 1e3),
     CAPACITY: (CPU_TIME, None, 1e-9),
 }
-"""Metrics that are what came of one count, for each of another or for each second, times a factor: milliseconds a row, cores."""
+"""Metrics that are what came of one count, for each of another or for each second, times a factor: nanoseconds
+a row, as in Heron, and cores."""
 
 InstanceKey = tuple[str, int]
 """Component and task; of stream managers the container."""
@@ -53,10 +54,11 @@ class _Track:
 class History:
     """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
 
-    Threads share it: each method looks at whole samples.
+    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence.
     """
 
     def __init__(self) -> None:
+        self.problems: tuple[str, ...] = ()
         self._tracks: dict[InstanceKey, _Track] = {}
         self._lock = Lock()
 
@@ -106,16 +108,18 @@ class History:
         minutes: Minutes,
         name: Callable[[InstanceKey], str],
     ) -> Series:
-        """One metric of a component, of these instances or all (None); those that have nothing to say of it are left out."""
+        """One metric of a component, of these instances or all (None): of one that has nothing to say of it a row without values.
+
+        So a query meets the same instances in each of its series, as in Heron.
+        """
         wanted = None if instances is None else set(instances)
         rows, names = [], []
         for key in self.instances:
             if key[0] == component and (wanted is None or key[1] in wanted):
                 with self._lock:
                     row = _minutely(self._tracks[key], metric, minutes)
-                if not np.isnan(row).all():
-                    rows.append(row)
-                    names.append(name(key))
+                rows.append(row)
+                names.append(name(key))
         return Series(tuple(names), np.array(rows).reshape(len(rows), minutes.count))
 
     def over(self, key: InstanceKey, metric: str, since_s: int) -> float | None:
@@ -157,14 +161,21 @@ class History:
 def _over(track: _Track, metric: str, since_s: int) -> float | None:
     if metric in QUOTIENTS:
         count, of, factor = QUOTIENTS[metric]
-        came, seconds = _growth(track, count, since_s)
-        per, _ = (seconds, 0.0) if of is None else _growth(track, of, since_s)
+        if of is None:
+            came, per = _growth(track, count, since_s)
+        else:
+            came, per = _count_over(track, count, since_s), _count_over(track, of, since_s) or 0.0
         return came / per * factor if came is not None and per else None
     if metric in track.counts:
-        is_all = track.is_whole and since_s < track.times[0]
-        return track.counts[metric][-1] if is_all else _growth(track, metric, since_s)[0]
+        return _count_over(track, metric, since_s)
     known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
     return next((value for value in reversed(known) if not np.isnan(value)), None)
+
+
+def _count_over(track: _Track, metric: str, since_s: int) -> float | None:
+    """What has come of a count since then, or since there is an instance."""
+    is_all = track.is_whole and bool(track.times) and since_s < track.times[0]
+    return track.counts[metric][-1] if is_all and metric in track.counts else _growth(track, metric, since_s)[0]
 
 
 def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
@@ -244,9 +255,17 @@ class RunHistory:
 
     def read(self, now_s: int) -> History:
         """The history up to now."""
+        problems: list[str] = []
         for reader in [*self._thinned, *self._readers]:
-            samples = list(reader.read())
+            try:
+                samples = list(reader.read())
+            except OSError as error:
+                problems.append(
+                    f"metrics cannot be read in {error.filename}: {error.strerror}; figures are without them"
+                )
+                continue
             self.history.add(samples, is_whole=reader.is_whole)
+        self.history.problems = tuple(problems)
         self._thinned.clear()  # what is thinned later is known
         self.history.thin_before(now_s - HISTORY_S - 60)
         self.history.forget_before(now_s - THINNED_HISTORY_S)

@@ -14,8 +14,8 @@ from ouzel.tracker.metrics.grids import Grid, GridValues
 from ouzel.tracker.pages.dashboards import ChartLine, Panel
 
 WIDTH, HEIGHT = 460, 190
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 24
-"""The margins around the lines; texts of axes stand in them."""
+LEFT, RIGHT, TOP, BOTTOM = 52, 26, 10, 24
+"""The margins around the lines; texts of axes stand in them, that of a time half in the one on the right."""
 
 TICKS_Y, TICKS_X = 4, 5
 _STEPS_S = (10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800)

@@ -12,20 +12,24 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
 
+from ouzel.compiler.written import WrittenQuery
 from ouzel.errors import OuzelError
-from ouzel.runtime.cluster.submitted.asking import list_kept_state, list_samples
+from ouzel.runtime.cluster.submitted.asking import ToldFiles, list_kept_state, list_samples
+from ouzel.runtime.cluster.submitted.registry import Registry
 from ouzel.runtime.observe.reconciled import KeptReconciliations
 from ouzel.runtime.protocol.cluster.submitted import Condition
 from ouzel.runtime.protocol.messages import Event
 from ouzel.tracker import words
 from ouzel.tracker.acting.actions import fitting_actions
 from ouzel.tracker.acting.carrying import ActionRunner
+from ouzel.tracker.alerts.memory_file import describe_alert_memory
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.health.checkup import check_health
 from ouzel.tracker.health.telling import outcome_text, read_health_log
 from ouzel.tracker.metrics.history import History
 from ouzel.tracker.pages import views
-from ouzel.tracker.topologies.asked import describe_asks
+from ouzel.tracker.pages.marks import mark_components
+from ouzel.tracker.topologies.asked import describe_asks, describe_unreadable
 from ouzel.tracker.topologies.epochs import EpochSummary, epoch_text, list_epochs
 from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.kept_state import fold_states
@@ -63,7 +67,7 @@ def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
 @page_router.get("/", response_class=HTMLResponse)
 def list_page(watcher: AppWatcher) -> Response:
     """The list of all topologies."""
-    return render("list.html", rows=_rows(watcher))
+    return render("list.html", rows=_rows(watcher), problems=describe_damage(watcher.registry))
 
 
 @page_router.get("/pages/rows", response_class=HTMLResponse)
@@ -82,6 +86,11 @@ def topology_page(request: Request, watcher: AppWatcher, name: str) -> Response:
 def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
     """What changes on that page, as it is now."""
     return _topology(request, watcher, name, "standing.html")
+
+
+def describe_damage(registry: Registry) -> list[str]:
+    """What is damaged of what is kept for all topologies, a sentence each; what the list cannot show."""
+    return [*registry.find_damaged().values(), *describe_alert_memory(registry.home)]
 
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
@@ -103,8 +112,11 @@ def _topology(request: Request, watcher: TopologyWatcher, name: str, template: s
         snapshot = watcher.snapshot(name)
     except OuzelError as error:
         return _show_problem(request, watcher, name, str(error))
-    epochs, tail = list_epochs(watcher.registry, snapshot), read_tail(watcher.registry, snapshot)
-    shown = describe_page(snapshot, watcher.history(snapshot), epochs, tail, time.time())
+    problems = list(snapshot.problems)
+    epochs, tail = list_epochs(watcher.registry, snapshot, problems=problems), read_tail(watcher.registry, snapshot)
+    history = watcher.history(snapshot)
+    shown = describe_page(snapshot, history, epochs, tail, time.time(), watcher.read_written(snapshot))
+    shown["problems"] = [*problems, *history.problems, *shown["problems"]]
     shown["health_log"] = read_health_log(
         watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
     )
@@ -126,15 +138,27 @@ def describe_actions(request: Request, name: str, condition: Condition) -> dict[
     """What can be done to a topology, and what was done; nothing if this server only reads."""
     runner: ActionRunner | None = request.app.state.runner
     if runner is None:
-        return {"actions": (), "done": ()}
-    return {"actions": tuple(fitting_actions(name, condition)), "done": tuple(runner.latest(name))}
+        return {"actions": (), "done": (), "done_problem": ""}
+    can: dict[str, Any] = {"actions": tuple(fitting_actions(name, condition)), "done": (), "done_problem": ""}
+    try:
+        return can | {"done": tuple(runner.latest(name))}
+    except OuzelError as error:
+        return can | {"done_problem": str(error)}
 
 
 def describe_page(
-    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], tail: ResultTail, now_s: float
+    snapshot: TopologySnapshot,
+    history: History,
+    epochs: list[EpochSummary],
+    tail: ResultTail,
+    now_s: float,
+    written: WrittenQuery | None = None,
 ) -> dict[str, Any]:
     """What the page of a topology shows."""
+    told = ToldFiles(snapshot.job)
     return {
+        "marks": mark_components(snapshot, history, written, int(now_s)),
+        "query": written.text.splitlines() if written else [],
         "one": snapshot,
         "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
         "components": views.component_rows(snapshot, history, now_s),
@@ -151,14 +175,16 @@ def describe_page(
         "health_log": None,
         "reconciliations": (),
         "old": views.old_text(snapshot),
+        "problems": describe_unreadable(told),
         "tail": tail,
-        "samples": list_samples(snapshot.job),
+        "samples": list_samples(told),
         "traces": list_traces(snapshot.job),
-        "kept": fold_states(list_kept_state(snapshot.job)),
-        "asks": describe_asks(snapshot.job, now_s) if snapshot.is_alive else [],
+        "kept": fold_states(list_kept_state(told)),
+        "asks": describe_asks(told, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
         "actions": (),
         "done": (),
+        "done_problem": "",
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ouzel.planner.topology import Component
@@ -13,15 +13,13 @@ from ouzel.tracker.metrics.history import CAPACITY, COMPLETE_LATENCY, EXECUTE_CO
 from ouzel.tracker.metrics.rates import EMIT_COUNT, RATE_S, rates
 from ouzel.tracker.metrics.series import sum_of
 from ouzel.tracker.pages.drawing import Drawing, colours_of, draw_components
+from ouzel.tracker.pages.figures import most
 from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import Unreadable
 
 SPANS = {"3 min": 180, "10 min": 600, "1 h": 3_600, "3 h": 10_800}
-CAPACITY_LIMITS = (0.5, 0.9)
-"""From these shares of a core on, a task counts as busy, and as full."""
-
 LATE, BAD, FAIL = (f"__{name}-count/default" for name in ("late", "bad", "fail"))
 
 
@@ -175,21 +173,14 @@ def _component_row(
         late=total(LATE),
         bad=total(BAD),
         replayed=total(FAIL),
-        latency=words.milliseconds_text(_most(history.over(key, COMPLETE_LATENCY, now_s - 180) for key in keys)),
+        latency=words.nanoseconds_text(most(history.over(key, COMPLETE_LATENCY, now_s - 180) for key in keys)),
         loads=tuple(_load(history, keys, span, now_s - seconds) for span, seconds in SPANS.items()),
     )
 
 
 def _load(history: History, keys: list[InstanceKey], span: str, since_s: int) -> Load:
-    share = _most(history.over(key, CAPACITY, since_s) for key in keys)
-    if share is None:
-        return Load(span, words.NOTHING, "none")
-    busy, full = CAPACITY_LIMITS
-    return Load(span, words.share_text(share), "full" if share >= full else "busy" if share >= busy else "low")
-
-
-def _most(values: Iterable[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
+    share = most(history.over(key, CAPACITY, since_s) for key in keys)
+    return Load(span, words.share_text(share), words.load_level(share))
 
 
 @dataclass(frozen=True)

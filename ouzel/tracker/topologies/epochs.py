@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -42,23 +41,33 @@ class EpochSummary:
         return sum(self.state.values())
 
 
-def list_epochs(registry: Registry, snapshot: TopologySnapshot, most: int = 5) -> list[EpochSummary]:
-    """Its newest complete epochs, the newest first."""
+def list_epochs(
+    registry: Registry, snapshot: TopologySnapshot, most: int = 5, problems: list[str] | None = None
+) -> list[EpochSummary]:
+    """Its newest complete epochs, the newest first; what of them cannot be read is added to `problems`, a sentence each."""
     run = registry.folder(snapshot.name).run(snapshot.record.run)
-    return _list_epochs(lambda: replace(snapshot.job, home=run).checkpoints, most)
+    return _list_epochs(lambda: replace(snapshot.job, home=run).checkpoints, most, [] if problems is None else problems)
 
 
 def list_recorded_epochs(registry: Registry, record: Submitted, most: int = 5) -> list[EpochSummary]:
     """The newest complete epochs of a topology of which only the record is at hand, the newest first."""
-    return _list_epochs(lambda: registry.folder(record.name).find_checkpoints(record.run), most)
+    return _list_epochs(lambda: registry.folder(record.name).find_checkpoints(record.run), most, [])
 
 
-def _list_epochs(find: Callable[[], StoreLocation], most: int) -> list[EpochSummary]:
+def _list_epochs(find: Callable[[], StoreLocation], most: int, problems: list[str]) -> list[EpochSummary]:
     found: list[EpochSummary] = []
-    with contextlib.suppress(OuzelError, OSError):
+    try:
         store = CheckpointStore(find())
-        for epoch in sorted(store.epochs(), reverse=True)[:most]:
+        newest = sorted(store.epochs(), reverse=True)[:most]
+    except (OuzelError, OSError) as error:
+        problems.append(f"its epochs cannot be read: {error}")
+        return []
+    for epoch in newest:
+        try:
             found.append(summarize_epoch(store.manifest(epoch)))
+        except (OuzelError, OSError) as error:
+            if epoch in store.epochs():  # else it was removed just now, as old ones are
+                problems.append(f"epoch {epoch} cannot be read: {error}")
     return found
 
 

@@ -37,6 +37,7 @@ class TopologySnapshot:
         processes: by container, its processes.
         running: by container, the names of those that run.
         silence_s: seconds since its topology master was heard of; None if nobody listens to it.
+        problems: what of its files cannot be read, a sentence each.
     """
 
     record: Submitted
@@ -49,6 +50,7 @@ class TopologySnapshot:
     processes: Mapping[int, Mapping[str, ProcessEntry]] = field(default_factory=dict)
     running: Mapping[int, frozenset[str]] = field(default_factory=dict)
     silence_s: float | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -109,7 +111,9 @@ def take_snapshot(
         user = find_user(home)
     except OSError as error:
         raise OuzelError(f"the job directory of '{record.name}' cannot be read: {error.strerror}") from error
-    tables = {container: _read_table(home / f"container-{container}") for container in job.containers if with_processes}
+    problems: list[str] = []
+    wanted = job.containers if with_processes else ()
+    tables = {container: _read_table(home / f"container-{container}", problems) for container in wanted}
     return TopologySnapshot(
         record,
         registry.condition(record),
@@ -121,13 +125,20 @@ def take_snapshot(
         {container: dict(table.entries) for container, table in tables.items()},
         {container: frozenset(_list_running(table)) for container, table in tables.items()},
         silence_s,
+        tuple(problems),
     )
 
 
-def _read_table(folder: Path) -> ProcessTable:
+def _read_table(folder: Path, problems: list[str]) -> ProcessTable:
     table = ProcessTable(folder)
-    with contextlib.suppress(OSError, ValueError):
+    try:
         table.read()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        told = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        problems.append(
+            f"which processes of {folder.name} run cannot be read in {table.path}: {told}; none is shown as running"
+        )
+        return ProcessTable(folder)
     return table
 
 

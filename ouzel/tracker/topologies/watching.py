@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
+from ouzel.compiler.written import WrittenQuery
 from ouzel.errors import OuzelError, SubmissionError
 from ouzel.runtime.cluster.submitted.attached import AttachedHandle
 from ouzel.runtime.cluster.submitted.registry import Registry
@@ -69,6 +70,7 @@ class TopologyWatcher:
         self._lock = Lock()
         self._handles: dict[tuple[str, str, int], AttachedHandle] = {}
         self._histories: dict[tuple[str, str], RunHistory] = {}
+        self._written: dict[tuple[str, str], WrittenQuery | None] = {}
         self._descriptions = DescriptionReader()
 
     def snapshots(self, *, with_processes: bool = True) -> Iterator[TopologySnapshot | Unreadable]:
@@ -104,6 +106,16 @@ class TopologyWatcher:
                 containers = [one.id for one in snapshot.job.packing.containers]
                 known = self._histories[key] = RunHistory(snapshot.home, containers)
             return known.read(int(time.time()))
+
+    def read_written(self, snapshot: TopologySnapshot) -> WrittenQuery | None:
+        """Its query, and which operators its components have; None where that is not known."""
+        key = (snapshot.name, f"{snapshot.record.run} {snapshot.job.revision}")
+        if key not in self._written:
+            for former in [known for known in list(self._written) if known[0] == snapshot.name]:
+                self._written.pop(former, None)
+            with suppress(OuzelError, OSError):
+                self._written[key] = self.registry.folder(snapshot.name).about().written
+        return self._written.get(key)
 
     def close(self) -> None:
         """Hear no more of them. They run on."""

@@ -37,6 +37,7 @@ from ouzel.spark import BadRecords, read_table  # needs the wheel of Ouzel
 
 def query(spark: SparkSession, args: argparse.Namespace, bad_records: BadRecords) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     # Event time is filed. The stream waits for late rows; here none is late.
     claims = read_table(
         spark,
@@ -78,15 +79,21 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
     args = parse_args()
-    spark = (
-        SparkSession.builder.appName("claims")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("claims").config(map=SETTINGS).getOrCreate()
     try:
         # Records that cannot be read are left out, and noted here.
         bad_records = BadRecords(spark)
@@ -94,7 +101,8 @@ def main() -> None:
         answer.show(20, truncate=False)
         bad_records.settle()
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from ouzel.spark import read_table  # needs the wheel of Ouzel
 
 def query(spark: SparkSession) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     ticks = read_table(spark, "ticks", "symbol string, price double", {"connector": "datagen", "rows": "1000"})
 
     return ticks.groupBy("symbol").agg(
@@ -23,19 +24,26 @@ def query(spark: SparkSession) -> DataFrame:
     )
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
-    spark = (
-        SparkSession.builder.appName("datagen")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("datagen").config(map=SETTINGS).getOrCreate()
     try:
         answer = query(spark)
         answer.show(20, truncate=False)
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 def query(spark: SparkSession) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     clicks = (
         spark.read.format("kafka")
         .option("kafka.bootstrap.servers", "broker:9092")
@@ -60,19 +61,26 @@ def spell(text: Column, names: list[str], exact: Sequence[str] = ()) -> Column:
     return F.when(odd, F.aggregate(F.array(*map(F.lit, names)), text, put)).otherwise(text)
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
-    spark = (
-        SparkSession.builder.appName("kafka_by_spark")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("kafka_by_spark").config(map=SETTINGS).getOrCreate()
     try:
         answer = query(spark)
         answer.show(20, truncate=False)
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

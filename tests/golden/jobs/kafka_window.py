@@ -23,6 +23,7 @@ from ouzel.spark import read_table, write_table  # needs the wheel of Ouzel
 
 def query(spark: SparkSession) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     # Event time is at. The stream waits for late rows; here none is late.
     clicks = read_table(
         spark,
@@ -46,14 +47,20 @@ def query(spark: SparkSession) -> DataFrame:
     )
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
-    spark = (
-        SparkSession.builder.appName("kafka_window")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("kafka_window").config(map=SETTINGS).getOrCreate()
     try:
         answer = query(spark)
         write_table(
@@ -62,7 +69,8 @@ def main() -> None:
             {"connector": "kafka", "bootstrap.servers": "broker:9092", "topic": "pages", "format": "json"},
         )
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

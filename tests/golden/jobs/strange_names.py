@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     table_my_table_609b8296 = spark.read.schema('`a b` int, class string, `it\'s "x"` string, `{n}` int').json(
         at(args.folder, args.table_my_table_609b8296), mode="FAILFAST", allowSingleQuotes=False
     )
@@ -47,20 +48,27 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
     args = parse_args()
-    spark = (
-        SparkSession.builder.appName("strange_names")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("strange_names").config(map=SETTINGS).getOrCreate()
     try:
         answer = query(spark, args)
         answer.show(20, truncate=False)
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported, OuzelError
-from ouzel.spark.session import start_spark, translate_error
+from ouzel.spark.session import require, start_spark, translate_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,6 +116,33 @@ def test_a_missing_pyspark_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(OuzelError, match=r'which is not installed; write: pip install "ouzel\[spark\]"'):
         start_spark("q")
+
+
+def test_an_old_pyspark_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "4.0.1")
+    with pytest.raises(
+        OuzelError, match=r'PySpark here is 4.0.1, and 4.1 is the oldest .* write: pip install "ouzel\[spark\]"'
+    ):
+        start_spark("q")
+    monkeypatch.setattr(pyspark, "__version__", "10.0.0.dev1")
+    require()
+
+
+def test_another_spark_at_spark_home_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    with pytest.raises(OuzelError, match="where there is no bin/spark-submit; correct it, or unset it"):
+        start_spark("q")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "spark-submit").touch()
+    require()  # nothing says of what version it is
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.12-3.5.1-amzn-0.jar").touch()
+    with pytest.raises(OuzelError, match=r"which is Spark 3\.5\.1-amzn-0, and PySpark here is .*; unset SPARK_HOME"):
+        start_spark("q")
+    (tmp_path / "jars" / "spark-core_2.12-3.5.1-amzn-0.jar").unlink()
+    first, second, *_ = pyspark.__version__.split(".")
+    (tmp_path / "jars" / f"spark-core_2.13-{first}.{second}.99-amzn-1.jar").touch()
+    require()
 
 
 def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

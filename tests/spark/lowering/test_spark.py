@@ -65,8 +65,40 @@ def test_the_job_reads_like_a_program() -> None:
     assert text.startswith('"""word_count as a PySpark job')
     assert '    lines = read_parquet(spark, at(args.folder, args.lines), "line string")\n' in text
     assert '\n        .groupBy("word")\n        .agg(F.count("*").alias("n"))\n    )\n' in text
-    assert "        answer.show(20, truncate=False)\n    finally:\n        spark.stop()\n" in text
+    assert (
+        "        answer.show(20, truncate=False)\n    finally:\n        if there is None:\n            spark.stop()\n"
+        in text
+    )
     assert text.endswith('if __name__ == "__main__":\n    main()\n')
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("spark.sql.ansi.enabled", "false"), ("spark.sql.session.timeZone", "Europe/Rome")]
+)
+def test_a_session_that_means_something_else_is_refused(spark: SparkSession, name: str, value: str) -> None:
+    names: dict[str, Any] = {}
+    exec(spark_job(program(word_count()), Path("/data")), names)
+    before, right = spark.conf.get(name), names["SETTINGS"][name]
+    spark.conf.set(name, value)
+    try:
+        with pytest.raises(
+            ValueError, match=re.escape(f'has {name} = {value}; write: spark.conf.set("{name}", "{right}")')
+        ):
+            names["query"](spark, names["parse_args"]([]))
+    finally:
+        spark.conf.set(name, before)
+
+
+def test_a_session_that_was_there_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pl.DataFrame({"line": ["to be or", "not to be"]}).write_parquet(tmp_path / "lines.parquet")
+    names: dict[str, Any] = {}
+    exec(spark_job(program(word_count()), tmp_path), names)
+    monkeypatch.setattr("sys.argv", ["job.py", "--lines", str(tmp_path / "lines.parquet")])
+    names["main"]()
+    assert "|not |1|" in capsys.readouterr().out.replace("|not |1  |", "|not |1|")
+    assert spark.range(3).count() == 3
 
 
 def test_what_has_no_batch_form_is_refused() -> None:

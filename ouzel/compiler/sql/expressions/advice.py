@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ouzel.compiler.coercion import can_cast
 from ouzel.compiler.expressions import Expression, Literal
@@ -41,6 +42,9 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} || {other_text}"
     if sign == "DIV" and isinstance(value.type, _NUMBERS) and isinstance(other.type, _NUMBERS):
         return f"write CAST({text} / {other_text} AS BIGINT)"
+    if sign == "||" and isinstance(value.type, ArrayType):
+        joined = isinstance(other.type, ArrayType)
+        return f"write {'ARRAY_CONCAT' if joined else 'ARRAY_APPEND'}({text}, {other_text})"
     if sign == "||":
         shown = (part if of.type == VARCHAR else f"CAST({part} AS VARCHAR)" for part, of in (left, right))
         return f"write {' || '.join(shown)}"
@@ -57,10 +61,16 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     if sign in _COMPARISONS and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
         count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
         return f"say what the number counts: write INTERVAL '{count}' {unit}"
+    if sign in _COMPARISONS and value.type == BOOLEAN and (parts := _CHAINED.fullmatch(text)):
+        return f"write {text} AND {parts[1]} {sign} {other_text}"
     if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
         return "a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]"
     usual = "compare values of one type" if sign in _COMPARISONS else ""
-    return _of_text_and_number(left, right) or _of_cast(left, right) or usual
+    return _of_text_and_number(sign, left, right) or _of_cast(left, right) or usual
+
+
+_CHAINED = re.compile(r"(?s)[^<>=]+(?:<=|>=|<|>|=)\s*([^<>=]+)")
+"""`10 < amount`, of which more is compared."""
 
 
 def _of_half_condition(sign: str, condition: str, value: str) -> str:
@@ -89,11 +99,17 @@ def of_cast(text: str, kind: DataType, to: DataType) -> str:
     return ""
 
 
-def _of_text_and_number(left: WrittenExpression, right: WrittenExpression) -> str:
+def _of_text_and_number(sign: str, left: WrittenExpression, right: WrittenExpression) -> str:
     """Advice for a text compared with a number: if the text is no number, the comparison is what is wrong."""
     (text, value), (number, other) = (left, right) if left[1].type == VARCHAR else (right, left)
-    if not isinstance(value, Literal) or not isinstance(other.type, _NUMBERS) or _is_number(str(value.value)):
+    if not isinstance(other.type, _NUMBERS) or value.type != VARCHAR:
         return ""
+    if sign in _COMPARISONS and isinstance(other, Literal) and not isinstance(value, Literal):
+        return f"{text} is {VARCHAR}: write '{number}' to compare texts, or CAST({text} AS {other.type}) to compare numbers"
+    if not isinstance(value, Literal):
+        return ""
+    if _is_number(str(value.value)):
+        return f"a number stands without quotes: write {value.value}"
     return f"{number} is {other.type} and {text} is no number: write a number, or CAST({number} AS VARCHAR)"
 
 
@@ -122,6 +138,37 @@ def of_aggregate(name: str, text: str, kind: DataType) -> str:
     if kind == BOOLEAN and name == "avg":
         return f"write AVG(CASE WHEN {text} THEN 1e0 ELSE 0e0 END)"
     return ""
+
+
+_LENGTHS = ("length", "char_length", "character_length", "len")
+_JSON = ("json_value", "get_json_object", "json_exists", "json_query")
+_ITEM_SECOND = ("array_contains", "array_position", "array_remove", "array_append", "array_prepend")
+
+
+def of_arguments(name: str, texts: Sequence[str], values: Sequence[Expression]) -> str:
+    """Advice for a call of a function that we have, whose arguments are of types or in an order that it does not take; else empty."""
+    kinds = [value.type for value in values]
+    match kinds:
+        case [ArrayType() | MapType()] if name in _LENGTHS:
+            return f"write CARDINALITY({texts[0]})"
+        case [ArrayType(), _] if name == "contains":
+            return f"write ARRAY_CONTAINS({', '.join(texts)})"
+        case [first, ArrayType()] if name in _ITEM_SECOND and not isinstance(first, ArrayType):
+            return f"the array comes first: write {name.upper()}({texts[1]}, {texts[0]})"
+        case [RowType() | ArrayType() | MapType() as whole, *_] if name in _JSON:
+            path = values[1].value if len(values) > 1 and isinstance(values[1], Literal) else ""
+            return _of_path(texts[0], re.sub(r"^\$\.?", "", str(path)), whole)
+    return ""
+
+
+def _of_path(text: str, path: str, whole: DataType) -> str:
+    """How a part of what is no JSON text is written."""
+    match whole:
+        case RowType():
+            return f"{text} is a ROW, and no JSON text: write {text}.{path or 'field'}"
+        case MapType():
+            return f"{text} is a MAP, and no JSON text: write {text}['{path or 'key'}']"
+    return f"{text} is an ARRAY, and no JSON text: write {text}[1]"
 
 
 def of_field(operand: Expression, field: str) -> str:

@@ -8,20 +8,33 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from ouzel.compiler.coercion import can_cast, can_coerce, cast_to, common_type, is_numeric
+from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
 from ouzel.compiler.functions.foreign_patterns import mean_months
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_cast, of_field, of_operator
+from ouzel.compiler.sql.expressions.advice import of_arguments, of_cast, of_field, of_operator
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
+from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
-from ouzel.compiler.types import BOOLEAN, BYTES, DATE, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
+from ouzel.compiler.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    INT,
+    NULL,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    IntegerType,
+    NullType,
+    RowType,
+)
 from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
@@ -78,7 +91,10 @@ class Binder:
         return self._mark(handler(self, node), node)
 
     def _membership(self, node: exp.Expr) -> str:
-        """Advice for `value = ANY (array)`; empty for all else."""
+        """Advice for `value = ANY (array)`, and for `value = ('a', 'b')`; empty for all else."""
+        if isinstance(node, exp.Tuple) and isinstance(node.parent, exp.EQ | exp.NEQ) and node.parent.expression is node:
+            value, sign = self._text(node.parent.this), "NOT IN" if isinstance(node.parent, exp.NEQ) else "IN"
+            return f"write {value} {sign} ({', '.join(map(self._text, node.expressions))})"
         if not isinstance(node, exp.Any) or not isinstance(node.parent, exp.EQ):
             return ""
         return f"write ARRAY_CONTAINS({self._text(node.this).strip('()')}, {self._text(node.parent.this)})"
@@ -107,6 +123,10 @@ class Binder:
         """Two operands of an operator, each with what is bound of it."""
         function, sign = _BINARY[type(node)]
         self._note_null(sign, left[0], right[0])
+        if sign == "/" and all(
+            isinstance(value.type, IntegerType) and self._is_aggregate(part) for part, value in (left, right)
+        ):
+            predicates.note_share(self.source, left[0], right[0])
         try:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
         except TypeMismatch as error:
@@ -114,6 +134,10 @@ class Binder:
             advice = of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
             span = (place(left[0])[0], place(right[0])[1])
             raise self.source.error(problem, span, advice or error.instead) from None
+
+    def _is_aggregate(self, node: exp.Expr) -> bool:
+        called = called_in(node.this if isinstance(node, exp.Filter) else node)
+        return isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)) is not None
 
     def _note_null(self, sign: str, left: exp.Expr, right: exp.Expr) -> None:
         """Tell of a comparison with NULL as it is written: it is allowed, and true of no row."""
@@ -160,6 +184,11 @@ class Binder:
         if isinstance(node.this, exp.Literal) and not node.this.args["is_string"]:
             return self._locate(node, lambda: literals.number("-" + node.this.name))
         return self.resolve(node, "negate", [self.bind(node.this)])
+
+    def negation(self, node: exp.Expr) -> Expression:
+        """NOT of a condition; of a text or a number a comparison is missing."""
+        value = self.bind(node.this)
+        return self.resolve(node, "not", [value], "" if value.type in (BOOLEAN, NULL) else "write a comparison")
 
     def column(self, node: exp.Expr) -> Expression:
         """`a`, `t.a`, `a.field`, `t.a.field.field`."""
@@ -251,37 +280,10 @@ class Binder:
             raise self.source.error("one index belongs between the brackets", place(node))
         whole = self.bind(node.this)
         if whole.type == VARCHAR:
-            self._refuse_letters(node)
+            refuse_letters(self.source, node)
         index = self.bind(node.expressions[0])
-        if isinstance(whole.type, ArrayType) and is_numeric(index.type) and not can_coerce(index.type, INT):
-            problem = f"the index of an array is an INT, and this is {index.type}"
-            advice = f"write CAST({self._text(node.expressions[0])} AS INT)"
-            raise self.source.error(problem, place(node.expressions[0]), advice)
-        if (
-            isinstance(whole.type, ArrayType)
-            and isinstance(index, Literal)
-            and isinstance(index.value, int)
-            and index.value < 1
-        ):
-            shown = self._text(node.this)
-            advice = (
-                f"write {shown}[1]"
-                if index.value == 0
-                else f"write ELEMENT_AT({shown}, {index.value}) to count from the end"
-            )
-            problem = f"an array has no element {index.value}: elements are counted from 1"
-            raise self.source.error(problem, place(node.expressions[0]), advice)
+        check_index(self.source, node, whole, index)
         return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
-
-    def _refuse_letters(self, node: exp.Expr) -> None:
-        """`text[2]` and `text[1:3]` are letters elsewhere."""
-        text, index = self._text(node.this), node.expressions[0]
-        parts = [index.this, index.expression] if isinstance(index, exp.Slice) else [index]
-        shown = [self._text(part) for part in parts if part is not None]
-        start, end = (*shown, "1", "1")[:2]
-        length = str(int(end) - int(start) + 1) if len(shown) > 1 and start.isdigit() and end.isdigit() else "1"
-        problem = f"{text} is {VARCHAR}, and brackets are of an ARRAY or a MAP"
-        raise self.source.error(problem, place(index), f"write SUBSTRING({text}, {start}, {length})")
 
     def bind_filter(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
@@ -366,9 +368,7 @@ class Binder:
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
-        if name == "contains" and len(arguments) == 2 and isinstance(arguments[0].type, ArrayType):
-            advice = f"write ARRAY_CONTAINS({', '.join(written)})"
-        return self.resolve(node, name, arguments, advice)
+        return self.resolve(node, name, arguments, of_arguments(name, written, arguments) or advice)
 
     def _note_months(self, node: exp.Expr) -> None:
         """Tell of a date pattern with minutes where months are meant: it is allowed."""
@@ -473,7 +473,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Boolean: _constant(BOOLEAN, lambda node: bool(node.this)),
     exp.Null: _constant(NULL, lambda _: None),
     exp.Paren: lambda binder, node: binder.bind(node.this),
-    exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
+    exp.Not: Binder.negation,
     exp.Neg: Binder.negate,
     exp.BitwiseNot: lambda binder, node: binder.resolve(node, "bitnot", [binder.bind(node.this)]),
     exp.Column: lambda binder, node: binder.column(node),

@@ -108,7 +108,10 @@ def _divide(name: str, arguments: Sequence[str]) -> str:
 
 
 def _shown_time(_: str, arguments: Sequence[str]) -> str:
-    """DATE_FORMAT of a time and a pattern; BigQuery and SQLite have the pattern first."""
+    """DATE_FORMAT of a time and a pattern; BigQuery and SQLite have the pattern first. A pattern of digits is of a number."""
+    if len(arguments) == 2 and re.fullmatch(r"'[\s09.,DGFMSLB$-]+'", arguments[1], re.IGNORECASE):
+        digits = len(re.split("[.D]", arguments[1].strip("'"))[-1]) if re.search("[.D]", arguments[1]) else 0
+        return f"CAST(CAST({arguments[0]} AS DECIMAL(18, {digits})) AS VARCHAR)"
     for pattern, time in (arguments[::-1], arguments) if len(arguments) == 2 else ():
         if (written := _text(pattern)) is not None and (java := java_pattern(written, oracle=True)):
             return f"DATE_FORMAT({time}, '{java}')"
@@ -149,6 +152,53 @@ def _row(_: str, arguments: Sequence[str]) -> str:
     return f"ROW({', '.join(values)})" if arguments else ""
 
 
+def _window_of_size(name: str, arguments: Sequence[str]) -> str:
+    """Windows of Spark and others that have the time first."""
+    if len(arguments) < 2 or not (found := re.search(r"(\d+)'?\s*([A-Za-z]+)", arguments[1])) or not _unit(found[2]):
+        return ""
+    size = f"INTERVAL '{found[1]}' {_unit(found[2])}"
+    if name == "session_window":
+        return f"GROUP BY SESSION({arguments[0]}, {size})"
+    return _window(name, arguments[:2])
+
+
+def _first(name: str, arguments: Sequence[str]) -> str:
+    called = "FIRST_VALUE" if name in ("first", "earliest_by_offset", "arg_first") else "LAST_VALUE"
+    return f"{called}({arguments[0]} ORDER BY time), with the column of the time" if arguments else ""
+
+
+def _counted(_: str, arguments: Sequence[str]) -> str:
+    return f"CARDINALITY({arguments[0]})" if arguments else ""
+
+
+def _quantile(_: str, arguments: Sequence[str]) -> str:
+    return f"PERCENTILE_CONT({arguments[1]}) WITHIN GROUP (ORDER BY {arguments[0]})" if len(arguments) == 2 else ""
+
+
+def _age(_: str, arguments: Sequence[str]) -> str:
+    match arguments:
+        case [later, earlier]:
+            return f"TIMESTAMPDIFF(DAY, {earlier}, {later})"
+        case [earlier]:
+            return f"TIMESTAMPDIFF(DAY, {earlier}, later), where later is a time of the row: there is no clock"
+    return ""
+
+
+def _each(_: str, arguments: Sequence[str]) -> str:
+    return f"FROM t CROSS JOIN UNNEST({arguments[0]}) AS u (element), with your table for t" if arguments else ""
+
+
+def _shown_number(name: str, arguments: Sequence[str]) -> str:
+    """FORMAT and PRINTF: a pattern and values in C's and Python's, a number and digits in MySQL's."""
+    texts = [argument for argument in arguments if _text(argument) is None]
+    if not texts:
+        return ""
+    if _text(arguments[0]) is not None:
+        return f"a text of its parts with ||, numbers as CAST({texts[0]} AS VARCHAR)"
+    digits = arguments[1] if len(arguments) > 1 and arguments[1].isdigit() else "2"
+    return f"CAST(CAST({arguments[0]} AS DECIMAL(18, {digits})) AS VARCHAR)"
+
+
 def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
     return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
 
@@ -170,6 +220,27 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     "iif": _same("IF({}, {}, {})", 3),
     "charindex": _same("POSITION({} IN {})", 2),
     "strpos": _same("POSITION({1} IN {0})", 2),
+    **dict.fromkeys(("first", "last", "earliest_by_offset", "latest_by_offset"), _first),
+    **dict.fromkeys(("quantile", "percentile", "quantile_cont"), _quantile),
+    "age": _age,
+    **dict.fromkeys(("explode", "explode_outer", "inline"), _each),
+    **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _counted),
+    **dict.fromkeys(("collect_set", "groupuniqarray", "array_unique_agg"), _same("COLLECT_LIST(DISTINCT {})", 1)),
+    **dict.fromkeys(("grouparray", "list", "array_agg_distinct"), _same("ARRAY_AGG({})", 1)),
+    **dict.fromkeys(("try_to_number", "to_number", "tonumber", "try_to_decimal"), _same("TRY_CAST({} AS DECIMAL(18, 2))", 1)),
+    **dict.fromkeys(("toint", "toint64", "to_int", "toint32"), _same("CAST({} AS BIGINT)", 1)),
+    **dict.fromkeys(("tofloat", "tofloat64", "to_double", "todouble"), _same("CAST({} AS DOUBLE)", 1)),
+    **dict.fromkeys(("tostring", "to_varchar", "to_string"), _same("CAST({} AS VARCHAR)", 1)),
+    **dict.fromkeys(("session_window", "time_window", "tumbling_window"), _window_of_size),
+    **dict.fromkeys(("format", "printf", "format_number", "format_string", "text"), _shown_number),
+    **dict.fromkeys(("logical_or", "boolor_agg"), _same("COUNT_IF({}) > 0", 1)),
+    **dict.fromkeys(("logical_and", "booland_agg"), _same("COUNT_IF(NOT ({0})) = 0", 1)),
+    "uniq": _same("COUNT(DISTINCT {})", 1),
+    "uniqexact": _same("COUNT(DISTINCT {})", 1),
+    "nullifzero": _same("NULLIF({}, 0)", 1),
+    "zeroifnull": _same("COALESCE({}, 0)", 1),
+    "nvl2": _same("IF({0} IS NOT NULL, {1}, {2})", 3),
+    "square": _same("{0} * {0}", 1),
 }  # fmt: skip
 _UNIT_IS_WRONG = {
     **dict.fromkeys(("date_trunc", "timestamp_trunc", "datetime_trunc"), "{} takes the unit first, as a text"),

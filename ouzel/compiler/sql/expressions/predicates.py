@@ -9,7 +9,8 @@ from typing import Protocol
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Expression, conjunction
-from ouzel.compiler.sql.syntax.places import consume, place
+from ouzel.compiler.sql.syntax.dialect import LITERAL
+from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import BOOLEAN, NULL
 from ouzel.errors import NotSupported
@@ -40,15 +41,22 @@ def bind_is(binder: Binds, node: exp.Expr) -> Expression:
     consume(binder.source, node, "this", "expression")
     kind = _following_is(binder, node.expression)
     if kind not in _PREDICATES:
-        raise binder.source.error(
-            "IS is followed by something else",
-            place(node),
-            "write IS NULL, IS TRUE, IS FALSE, IS UNKNOWN or IS DISTINCT FROM",
-        )
+        raise binder.source.error("IS is followed by something else", place(node), _advise_is(binder, node, kind))
     value = binder.bind(node.this)
     if kind == "unknown" and value.type not in (BOOLEAN, NULL):
         raise binder.source.error(f"IS UNKNOWN takes BOOLEAN, not {value.type}", place(node), "write IS NULL")
     return binder.resolve(node, _PREDICATES[kind], [value])
+
+
+def _advise_is(binder: Binds, node: exp.Expr, kind: str) -> str:
+    """What to write where IS compares: `status IS 'paid'`, `status IS NOT 'paid'`, and `tags IS EMPTY`."""
+    value = binder.source.text[slice(*place(node.this))]
+    negated = isinstance(node.parent, exp.Not)
+    if kind == "empty":
+        return f"write CARDINALITY({value}) {'>' if negated else '='} 0, or {value} {'<>' if negated else '='} '' of a text"
+    if isinstance(node.expression, exp.Literal):
+        return f"write {value} {'<>' if negated else '='} {binder.source.text[slice(*place(node.expression))]}"
+    return "write IS NULL, IS TRUE, IS FALSE, IS UNKNOWN or IS DISTINCT FROM"
 
 
 def _following_is(binder: Binds, right: exp.Expr) -> str:
@@ -69,12 +77,21 @@ def bind_between(binder: Binds, node: exp.Expr) -> Expression:
 def _note_reversed(source: QueryText, node: exp.Expr) -> None:
     """Tell of BETWEEN t AND t - x, with the bounds the wrong way round: it is allowed, and true of no row."""
     low, high = node.args["low"], node.args["high"]
-    if _is_above(low, high) or (
-        isinstance(high, exp.Sub) and high.this == low and isinstance(high.expression, exp.Interval | exp.Literal)
-    ):
+    (floor, up), (ceiling, down) = _shifted(low, exp.Add), _shifted(high, exp.Sub)
+    if _is_above(low, high) or ((up or down) and floor == ceiling):
         one, other = (source.text[slice(*place(bound))] for bound in (low, high))
         problem = f"BETWEEN {one} AND {other} is true of no row"
         source.note(problem, (place(low)[0], place(high)[1]), f"write BETWEEN {other} AND {one}")
+
+
+def _shifted(bound: exp.Expr, sign: type[exp.Expr]) -> tuple[exp.Expr, bool]:
+    """What a bound is computed of by adding, or taking off, a constant; and whether it is."""
+    span = bound.expression if isinstance(bound, sign) else None
+    amount = (
+        span.expressions[0] if isinstance(span, exp.Anonymous) and call_name(span) == f"{LITERAL}interval" else span
+    )
+    is_shifted = isinstance(amount, exp.Literal) and not amount.name.startswith("-")
+    return (bound.this, True) if is_shifted else (bound, False)
 
 
 def bind_in(binder: Binds, node: exp.Expr) -> Expression:
@@ -91,7 +108,31 @@ def bind_in(binder: Binds, node: exp.Expr) -> Expression:
     consume(binder.source, node, "this", "expressions")
     if isinstance(node.this, exp.Tuple):
         return _bind_in_tuples(binder, node)
+    _note_null_in(binder.source, node)
     return binder.resolve(node, "in", [binder.bind(part) for part in (node.this, *node.expressions)])
+
+
+def _note_null_in(source: QueryText, node: exp.Expr) -> None:
+    """Tell of NULL in a list: of NOT IN it leaves no row, and of IN it finds none."""
+    null = next((part for part in node.expressions if isinstance(part, exp.Null)), None)
+    if null is None:
+        return
+    value = source.text[slice(*place(node.this))]
+    if isinstance(node.parent, exp.Not):
+        source.note(
+            "NOT IN a list with NULL is true of no row", place(null), f"leave it out, and add AND {value} IS NOT NULL"
+        )
+    else:
+        source.note(
+            "NULL in a list of IN is equal to no value", place(null), f"write OR {value} IS NULL behind the list"
+        )
+
+
+def note_share(source: QueryText, one: exp.Expr, other: exp.Expr) -> None:
+    """Tell of a quotient of two aggregates of whole numbers, such as two counts: it is whole, too."""
+    shown, below = (source.text[slice(*place(part))] for part in (one, other))
+    problem = f"{shown} / {below} is of whole numbers, and so has nothing behind the point"
+    source.note(problem, (place(one)[0], place(other)[1]), f"write CAST({shown} AS DOUBLE) / {below} for a share")
 
 
 def _bind_in_tuples(binder: Binds, node: exp.Expr) -> Expression:

@@ -54,20 +54,24 @@ def gather_hints(
                     raise refuse_unused(source, pair)
             case hint if hint in NAMING:
                 if pair.span not in bounding:
-                    raise refuse_unused_side(source, pair)
+                    raise refuse_unused_side(source, pair, _aliases_of(pair, scopes))
             case _:
                 raise _unknown(source, pair)
     return Hints(tuple(parallelism.items()), tuple(grouping.items())), places
 
 
+def _aliases_of(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> Mapping[str, str]:
+    return next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
+
+
 def _table(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> str:
-    aliases = next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
+    aliases = _aliases_of(pair, scopes)
     folded = {alias.lower(): table for alias, table in aliases.items()}
     return aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
 
 
 def _refuse_unknown_table(source: QueryText, pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> None:
-    aliases = next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
+    aliases = _aliases_of(pair, scopes)
     if aliases and pair.name.lower() not in map(str.lower, aliases):
         problem = f"there is no table {pair.name} in the query of this hint"
         raise source.error(problem, pair.span, near(pair.name, aliases))

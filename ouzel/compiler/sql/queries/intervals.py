@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -92,15 +92,33 @@ def _spans(join: Join, bounds: list[_Bound]) -> dict[tuple[RowTime, RowTime], tu
     equal = [_Bound(pair, 0, 0) for pair in join.keys if isinstance(join.left.schema[pair[0]].type, TimestampType)]
     found: dict[tuple[RowTime, RowTime], tuple[int, int]] = {}
     for pair in {bound.pair for bound in (*bounds, *equal)}:
-        low = max(
-            (bound.low for bound in (*bounds, *equal) if bound.pair == pair and bound.low is not None), default=None
-        )
-        high = min((b.high for b in (*bounds, *equal) if b.pair == pair and b.high is not None), default=None)
+        low, high = _limits(bound for bound in (*bounds, *equal) if bound.pair == pair)
         times = _times(join, pair)
         if times is not None and low is not None and high is not None and low <= high:
             apart = times[0].shift_us - times[1].shift_us
             found[times] = (low + apart, high + apart)
     return found
+
+
+def _limits(bounds: Iterable[_Bound]) -> tuple[int | None, int | None]:
+    """The highest of the lower bounds and the lowest of the upper ones; None where there is none."""
+    bounds = tuple(bounds)
+    return (
+        max((bound.low for bound in bounds if bound.low is not None), default=None),
+        min((bound.high for bound in bounds if bound.high is not None), default=None),
+    )
+
+
+def contradiction(join: Join) -> tuple[Expression, ...]:
+    """Conjuncts of the condition, on one pair of times, that are true together of no two rows; none if there are none such."""
+    parts = conjuncts(join.condition) if join.condition is not None else ()
+    said = [(part, bound) for part in parts for bound in _bounds(part, join)]
+    for pair in dict.fromkeys(bound.pair for _, bound in said):
+        equal = [_Bound(pair, 0, 0)] if pair in join.keys else []
+        low, high = _limits([*equal, *(bound for _, bound in said if bound.pair == pair)])
+        if low is not None and high is not None and low > high:
+            return tuple(part for part in parts if any(part is one and bound.pair == pair for one, bound in said))
+    return ()
 
 
 def _windows(join: Join) -> Iterator[tuple[tuple[RowTime, RowTime], tuple[int, int]]]:

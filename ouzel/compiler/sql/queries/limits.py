@@ -177,11 +177,18 @@ class FirstRows:
         is_shown = self.distinct or not (self.limit is not None or self.skip or self.on)
         if is_shown and value in self.selected:
             return _Item(self.selected.index(value), node)
+        if is_shown and (alias := self._alias_of(value)):
+            return _Item(Name(alias, True, place(value)), node)
         if self.given is None or self.distinct:
             raise self.source.error(
                 "this ORDER BY is no column of the result", place(value), "order by a column of the select list"
             )
         return _Item(Name(self._hide(value), True, place(value)), node)
+
+    def _alias_of(self, value: exp.Expr) -> str:
+        """The alias that this has beside a star, if no other column can have it; empty if there is none."""
+        known = next((item for item in self.given or () if isinstance(item, exp.Alias) and item.this == value), None)
+        return known.alias if known is not None and self._gives_all() else ""
 
     def _gives_all(self) -> bool:
         """Whether `*` gives each column of one table under its own name."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.functions.aggregates import aggregate_names
 from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, is_name_of, name_of, near, pick
-from ouzel.compiler.sql.syntax.places import consume, place
+from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import IntervalType, walk_type
 from ouzel.compiler.written import NodeLocation
@@ -91,7 +92,11 @@ def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -
     named = next((item for item in items if isinstance(item, exp.Alias) and item.alias == written), None)
     if named is not None and error.problem.startswith("there is no"):
         is_ranked = clause == "WHERE" and named.find(exp.Window) is not None
-        advice = f"filter what OVER gives with QUALIFY {written} ..." if is_ranked else "write its expression"
+        computed = error.text[slice(*place(named.this))]
+        advice = f"write {computed}" if len(computed) < 60 else "write its expression"
+        if clause == "WHERE" and any(call_name(call) in aggregate_names() for call in named.find_all(exp.Anonymous)):
+            advice = f"it is of a group, so write HAVING {computed} ... behind GROUP BY"
+        advice = f"filter what OVER gives with QUALIFY {written} ..." if is_ranked else advice
         error.instead = f"{written} is an alias of the select list, which {clause} does not see: {advice}"
 
 

@@ -156,7 +156,12 @@ def _only(
 
 _CLOCKS = frozenset({"rowtime", "proctime", "proc_time", "processing_time"})
 """What Flink's programs call a column of PROCTIME()."""
-_ELSEWHERE = {"ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns"}
+_WINDOWED = "a window has it: write FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)), and window_start or window_end"
+_ELSEWHERE = {
+    "ROWNUM": "write LIMIT behind the query", "ROWID": "declare a key among the columns", "WINDOWSTART": _WINDOWED, "WINDOWEND": _WINDOWED,
+    "NONE": "write NULL, and IS NULL to compare with it", "NIL": "write NULL", "UNDEFINED": "write NULL",
+    "NAN": "write CAST('NaN' AS DOUBLE)", "INFINITY": "write CAST('Infinity' AS DOUBLE)", "SYSDATE": "write a time column of the table",
+}  # fmt: skip
 """Columns that each table of another database has, and what to write here."""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
+
 from ouzel.compiler.plan import SIDE_KINDS, JoinKind, Node, Union, describe_moving, walk
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.shells import read_hints
@@ -50,14 +53,17 @@ class SideHints:
         return self.source.error(f"{hint.hint}({hint.name}) is not supported: {why}", hint.span, instead, NotSupported)
 
 
-def refuse_unused_side(source: QueryText, hint: HintPair) -> QueryError:
-    """The error of a hint that names no table that is joined."""
+def refuse_unused_side(source: QueryText, hint: HintPair, tables: Mapping[str, str]) -> QueryError:
+    """The error of a hint that names no table that is joined; `tables` are those of its query by their aliases."""
     if not hint.name or hint.value:
         return source.error(f"the hint {hint.hint} names no table", hint.span, f"write {hint.hint}(table)")
+    alias = next((alias for alias, table in tables.items() if table.lower() == hint.name.lower()), "")
+    near = get_close_matches(hint.name.lower(), [name.lower() for pair in tables.items() for name in pair], 1)
+    alias = alias or next((a for a, table in tables.items() if near and near[0] in (a.lower(), table.lower())), "")
     return source.error(
         f"{hint.hint}({hint.name}) names no table that is joined in this statement",
         hint.span,
-        "name a table of the JOIN, by its alias if it has one",
+        f"write {hint.hint}({alias})" if alias else "name a table of the JOIN, by its alias if it has one",
     )
 
 

@@ -284,16 +284,16 @@ def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> Query
     better = (
         f"{name} with a {word} of {_interval(size // parts)}" if size > slide else f"a {word} no longer than the window"
     )
+    shown = [source.text[slice(*place(part))] for part in (call.slide or call.size, call.size)]
     if size and slide % size == 0 and call.slide is not None:
-        text = source.text
-        first, second = (text[start:end] for start, end in (place(call.slide), place(call.size)))
+        first, second = shown
         problem = (
             f"{name} takes the {word} before the size, and a {word} of {first} is longer than a window of {second}"
         )
         raise source.error(problem, place(call.node), f"write {second}, {first}")
     hop = "hop" if word == "slide" else word
     return source.error(
-        f"a {hop} of {slide / 1e6:g} s does not divide its window of {size / 1e6:g} s",
+        f"a {hop} of {shown[0]} does not divide its window of {shown[1]}",
         place(call.node),
         f"write {better}, or use TUMBLE",
     )

@@ -86,8 +86,8 @@ class NamedTables:
         if name not in functions:
             *others, last = (*_WINDOWS, *functions)
             advice = near(name, functions, f"the table functions are {', '.join(others)} and {last}")
-            if name.upper() in ("GENERATE_SERIES", "SEQUENCE"):
-                advice = "write UNNEST(SEQUENCE(1, 10)) AS s (n)"
+            if name.upper() in ("GENERATE_SERIES", "SEQUENCE", "RANGE"):
+                advice = _sequence(name, [part.name for part in node.expressions])
             raise self._source.error(f"{name.upper()} is not a table function", place(node), advice)
         path, *more = node.expressions or [exp.Null()]
         if not path.is_string:
@@ -97,7 +97,10 @@ class NamedTables:
     def _argument(self, node: exp.Expr) -> tuple[str, str]:
         value = node.expression if isinstance(node, exp.Kwarg) else None
         if not isinstance(value, exp.Literal | exp.Boolean):
-            raise self._source.error("this is not a named argument", place(node), "write name => 'value'")
+            written = self._source.text[slice(*place(node))]
+            named = re.fullmatch(r"(?s)\s*(\w+)\s*:?=\s*'?(.*?)'?\s*", written)
+            advice = f"write {named[1]} => '{named[2]}'" if named else "write name => 'value'"
+            raise self._source.error("this is not a named argument", place(node), advice)
         return node.this.name, str(value.this).lower() if isinstance(value, exp.Boolean) else value.name
 
     def _relation(self, named: Named, span: Span, aliased: bool) -> Relation:
@@ -135,3 +138,11 @@ class NamedTables:
             if options is not None:
                 return {"connector": traits.name, **options}
         raise self._source.error("no connector reads a path", span, "CREATE TABLE, and write its name")
+
+
+def _sequence(name: str, bounds: list[str]) -> str:
+    """What to write for a function that counts; Python's and DuckDB's RANGE begins with 0 and ends before its end."""
+    if not 0 < len(bounds) < 3 or not all(bound.isdigit() for bound in bounds):
+        return "write UNNEST(SEQUENCE(1, 10)) AS s (n)"
+    first, last = (bounds[0] if len(bounds) == 2 else "0"), int(bounds[-1]) - (name.upper() == "RANGE")
+    return f"write UNNEST(SEQUENCE({first}, {last})) AS s (n)"

@@ -59,6 +59,8 @@ def _show(source: QueryText, tokens: Tokens) -> Show:
     what = tokens[1].text.upper() if len(tokens) > 1 else ""
     like = tokens[3] if len(tokens) == 4 and is_word(tokens[2], "LIKE") and is_text(tokens[3]) else None
     if what not in SHOWN or (len(tokens) > 2 and like is None):
+        if what in ("COLUMNS", "FIELDS") and len(tokens) > 3:
+            raise source.error("SHOW COLUMNS is no statement here", span_of(tokens), f"write DESCRIBE {tokens[3].text}")
         *others, last = (f"SHOW {word}" for word in SHOWN)
         advice = f"write {', '.join(others)} or {last}, each with LIKE 'pattern' or without, or SHOW CREATE TABLE name"
         raise source.error(

@@ -38,7 +38,7 @@ from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.queries import parse_query
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import Insert
-from ouzel.compiler.types import NULL, Field
+from ouzel.compiler.types import DATE, NULL, DateType, Field, TimestampType
 from ouzel.errors import QueryError
 
 
@@ -91,6 +91,8 @@ def _misfit(
     span = _item(source, statement, at)
     shown = relation.columns[at].name if span is None else source.text[span[0] : span[1]]
     advice = f"write CAST({shown} AS {wanted[at]})"
+    if isinstance(wanted[at], DateType | TimestampType) and shown.startswith("'"):
+        advice = f"write {'DATE' if wanted[at] == DATE else 'TIMESTAMP'} {shown}"
     swapped = [
         other
         for other in range(len(targets))
@@ -107,6 +109,9 @@ def _misfit(
 def _item(source: QueryText, statement: Insert, at: int) -> Span | None:
     """Where the column at that position is written; None where the query is no SELECT with a list of them."""
     tree = parse_query(source, statement.query).tree
+    if isinstance(tree, exp.Values) and tree.expressions and isinstance(tree.expressions[0], exp.Tuple):
+        row = tree.expressions[0].expressions  # of several rows the first shows what is meant
+        return source.with_parentheses(*place(row[at])) if at < len(row) else None
     items = tree.expressions[: at + 1] if isinstance(tree, exp.Select) else []
     if len(items) <= at or any(map(star_of, items)):
         return None

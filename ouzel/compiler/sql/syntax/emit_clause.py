@@ -115,4 +115,6 @@ def _refuse_rest(source: QueryText, rest: Tokens) -> None:
     if is_word(rest[0], "WITH"):
         problem = "WITH LATENESS belongs to EMIT AFTER WATERMARK"
         raise source.error(problem, span_of(rest), "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR")
-    raise source.error(f"{rest[0].text} does not belong here", span_of(rest), "the EMIT clause ends the statement")
+    shown = source.text[slice(*span_of(rest))]
+    advice = f"the EMIT clause ends the statement: write {shown} before EMIT"
+    raise source.error(f"{rest[0].text} does not belong here", span_of(rest), advice)

@@ -234,6 +234,14 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
     if bare_word(tokens, index) == "INTO" and index + 1 < len(tokens):
         name = tokens[index + 1].text
         return f"write INSERT INTO {name} SELECT ..., or CREATE TABLE {name} WITH ('connector' = ...) AS SELECT ..."
+    if bare_word(tokens, index) in ("ISNULL", "NOTNULL") and index:
+        return f"write {tokens[index - 1].text} IS {'NOT ' * (bare_word(tokens, index) == 'NOTNULL')}NULL"
+    if is_kind(tokens, index, TokenType.FARROW):
+        return "write >= to compare"
+    if bare_word(tokens, index - 1) in ("SAMPLE", "TABLESAMPLE"):
+        return "a part of the rows is not chosen by chance: write a condition such as MOD(id, 10) = 0"
+    if bare_word(tokens, index) in ("AND", "OR") and bare_word(tokens, index - 1) in ("AND", "OR"):
+        return f"write one of {bare_word(tokens, index - 1)} and {bare_word(tokens, index)}"
     if bare_word(tokens, index) == "PERCENT":
         return "write how many rows: LIMIT 10"
     using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))

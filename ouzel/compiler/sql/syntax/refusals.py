@@ -86,6 +86,7 @@ _ANYWHERE = {
     "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",
     "IS JSON": "write JSON_EXISTS(text, '$')",
     "IS NOT JSON": "write NOT JSON_EXISTS(text, '$')",
+    "NULLS ARE": "write NULLS FIRST or NULLS LAST",
 }
 _BEFORE_PARENTHESIS = {
     "PIVOT": "write an aggregate for each value: SUM(x) FILTER (WHERE k = 'a') AS a",
@@ -100,6 +101,10 @@ _BETWEEN_VALUES = {
     "OVERLAPS": "write a < d AND c < b, for spans from a to b and from c to d",
     "XOR": "write a <> b",
     "GLOB": "write LIKE, or REGEXP_LIKE",
+    "CONTAINS": "write a LIKE '%b%'",
+    "STARTS WITH": "write a LIKE 'b%'",
+    "ENDS WITH": "write a LIKE '%b'",
+    "SEPARATOR": "write STRING_AGG(value, ';')",
     "~": "write REGEXP_LIKE(text, 'pattern')",
     "~*": "write REGEXP_LIKE(text, '(?i)pattern')",
 }
@@ -110,6 +115,8 @@ _SIGNS = {
     "//": "write a DIV b",
     "**": "write POWER(a, b)",
     "=<": "write <=",
+    "=!": "write <>",
+    "|>": "write the query in one piece: SELECT ... FROM t WHERE ...",
     "!~": "write NOT REGEXP_LIKE(text, 'pattern')",
     "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
 }
@@ -182,6 +189,8 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         if token.token_type is TokenType.HEX_STRING and source.text[token.start : token.start + 2].lower() == "0x":
             advice = f"write {int(token.text or '0', 16)}, or x'{token.text}' for BYTES"
             raise source.error("a hexadecimal number is not supported", span_of([token]), advice, NotSupported)
+        if foreign := _foreign_parameter(source, tokens, at):
+            raise source.error("a parameter is not supported", foreign, _VALUE, NotSupported)
         if token.token_type is TokenType.PLACEHOLDER:
             raise source.error("a parameter is not supported", span_of([token]), _VALUE, NotSupported)
 
@@ -198,6 +207,15 @@ def _begins_parameter(tokens: Tokens, at: int) -> bool:
     return touches and (
         not behind or (is_kind(tokens, at - 2, TokenType.COLUMN, TokenType.VAR) and tokens[at - 1].text in "<>")
     )
+
+
+def _foreign_parameter(source: QueryText, tokens: Tokens, at: int) -> Span | None:
+    """Where `$1`, `@name`, `%s` or `%(name)s` stands as a value; None where none of them begins."""
+    token = tokens[at]
+    if is_operand(tokens, at - 1) or token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+        return None
+    found = re.match(r"\$\d+|@\w+(?!\s*:=)|%s\b|%\(\w+\)s\b", source.text[token.start :])
+    return (token.start, token.start + found.end()) if found else None
 
 
 def _begins_template(tokens: Tokens, at: int) -> bool:
@@ -226,7 +244,16 @@ def _refuse_foreign(source: QueryText, tokens: Tokens, index: int) -> None:
             or (words in _BEFORE_PARENTHESIS and follows and opens)
             or (words in _BETWEEN_VALUES and follows and (opens or is_operand(tokens, end)))
         ):
+            if words in _BETWEEN_VALUES:
+                instead = _in_own_words(tokens, index, end, instead)
             raise source.error(f"{words} is not supported", span_of(tokens[index:end]), instead, NotSupported)
+
+
+def _in_own_words(tokens: Tokens, at: int, end: int, instead: str) -> str:
+    """The advice with the two values that stand beside the word, where each is one token and the advice is of `a` and a text `b`."""
+    if "%" not in instead or not is_kind(tokens, at - 1, TokenType.VAR) or not is_kind(tokens, end, TokenType.STRING):
+        return instead
+    return instead.replace("a LIKE", f"{tokens[at - 1].text} LIKE").replace("b", tokens[end].text, 1)
 
 
 def _refuse_signs(source: QueryText, pair: Tokens) -> None:

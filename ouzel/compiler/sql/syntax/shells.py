@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import difflib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -196,7 +197,6 @@ _CLAUSES_ELSEWHERE = {
 }
 """What other dialects have behind a statement's beginning, and what to write instead."""
 _FOREIGN = {
-    ("FROM",): "FROM at the beginning is not supported: write SELECT * FROM t",
     ("COPY",): "COPY is not supported: write CREATE TABLE out WITH "
     "('connector' = 'file', 'path' = 'out.parquet', 'format' = 'parquet') AS SELECT ...",
     ("SUMMARIZE",): "SUMMARIZE is not supported: write SELECT COUNT(*), MIN(a), MAX(a), APPROX_COUNT_DISTINCT(a) FROM t, "
@@ -217,6 +217,7 @@ _FOREIGN = {
     ("CREATE", "INDEX"): "CREATE INDEX is not supported: nothing is looked up in a stream; leave it out",
     ("CREATE", "SCHEMA"): "CREATE SCHEMA is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "TYPE"): "CREATE TYPE is not supported: write ROW<a INT, b STRING> as the type of the column",
+    ("CREATE", "TEMP", "VIEW"): "CREATE TEMP VIEW is not supported: write CREATE TEMPORARY VIEW, or CREATE VIEW, which says the same",
     ("CREATE", "TEMP"): "CREATE TEMP is not supported: write CREATE TEMPORARY TABLE, or CREATE TABLE, which says the same",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
@@ -231,6 +232,11 @@ _FOREIGN = {
     ("REPLACE", "INTO"): "REPLACE INTO is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
     ("UPSERT",): "UPSERT is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
     ("INSERT", "IGNORE"): "INSERT IGNORE is not supported: write INSERT INTO, and SELECT DISTINCT for each row once",
+    ("LIST",): "LIST is not supported: write SHOW TABLES",
+    ("PRINT",): "PRINT is not supported: write SELECT * FROM t",
+    ("TERMINATE",): "TERMINATE is not supported: `ouzel stop NAME` ends a topology",
+    ("CALL",): "CALL is not supported: write a query, or use the commands of `ouzel`",
+    ("BEGIN", "STATEMENT"): "BEGIN STATEMENT is not supported: write EXECUTE STATEMENT SET BEGIN ... END",
     ("DECLARE",): "DECLARE is not supported: write the value itself where it is used",
     ("PRAGMA",): "PRAGMA is not supported: SHOW SETTINGS lists what SET takes",
     ("INSTALL",): "INSTALL is not supported: connectors are Python packages, pip install 'ouzel[kafka]'",
@@ -242,11 +248,40 @@ _FOREIGN = {
 
 
 def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
-    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:2]
+    _refuse_commands(source, tokens)
+    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:3]
     words = list(tokens[:2]) if is_word(tokens[0], "REPLACE") else words
+    if [token.text.upper() for token in tokens[:4]] == ["CREATE", "OR", "REPLACE", "TABLE"]:
+        problem = "CREATE OR REPLACE TABLE is not supported: no table is left from before; write CREATE TABLE"
+        raise source.error(problem, span_of(tokens[:4]), kind=NotSupported)
+    if is_word(tokens[0], "FROM"):
+        problem = f"FROM at the beginning is not supported: write {_turned_around(source, tokens)}"
+        raise source.error(problem, span_of(tokens[:1]), kind=NotSupported)
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
+
+
+def _turned_around(source: QueryText, tokens: Tokens) -> str:
+    """The query with its FROM behind its select list, as `FROM t SELECT a` of DuckDB means it."""
+    at = next((at for at, token in enumerate(tokens) if is_word(token, "SELECT")), len(tokens))
+    end = next((at for at, token in enumerate(tokens) if token.text in ("|", "|>", ";")), at)
+    begun = source.text[tokens[0].start : tokens[min(at, end) - 1].end + 1]
+    if at == len(tokens):
+        return f"SELECT * {begun}"
+    items = source.text[tokens[at].start : tokens[-1].end + 1]
+    return f"{items} {begun}" if len(items) + len(begun) < 100 else f"SELECT ... {begun}"
+
+
+def _refuse_commands(source: QueryText, tokens: Tokens) -> None:
+    """Templates, and commands of shells, which are no SQL: `{{ config(...) }}`, `.tables`, and `\\d t`."""
+    begins, first = source.text[tokens[0].start :][:40], span_of(tokens[:1])
+    if begins.startswith(("{{", "{%")):
+        advice = "render the text first, as dbt and Jinja do, or write what stands for it"
+        raise source.error("a template is not filled in", (first[0], first[0] + 2), advice)
+    if re.match(r"[.\\]\w", begins):
+        told = "write SHOW TABLES, or DESCRIBE name"
+        raise source.error(f"{begins.split()[0]} is a command of another shell", first, told)
 
 
 class _Shells:

@@ -90,6 +90,12 @@ class QueryText:
             line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column))
         )
 
+    def span(self, location: SourceLocation) -> Span:
+        """The offsets of what `locate` has found."""
+        before = self.text.split("\n")[: location.number - 1]
+        start = sum(len(line) + 1 for line in before) + location.column
+        return start, start + location.length
+
     def with_parentheses(self, start: int, end: int) -> Span:
         """As far out as opens and closes what is not between the two, if it stands there: the parser keeps no place of parentheses."""
         signs = [1 if sign == "(" else -1 for sign in self.text[start:end] if sign in "()"]

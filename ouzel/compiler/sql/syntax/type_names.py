@@ -57,6 +57,12 @@ _FOREIGN = {
     "HUGEINT": "write DECIMAL(38, 0)",
     "BLOB": "write BYTES",
     "MONEY": "write DECIMAL(18, 2)",
+    "FLOAT64": "write DOUBLE", "FLOAT32": "write FLOAT", "INT64": "write BIGINT", "INT32": "write INT", "INT16": "write SMALLINT",
+    "UINT64": "write DECIMAL(20, 0), or BIGINT", "UINT32": "write BIGINT", "SIGNED": "write BIGINT", "NVARCHAR": "write STRING",
+    "VARCHAR2": "write STRING", "NVARCHAR2": "write STRING", "DATETIME2": "write TIMESTAMP(3)", "BIGNUMERIC": "write DECIMAL(38, 10)",
+    "BIGDECIMAL": "write DECIMAL(38, 10)", "DATETIMEOFFSET": "write TIMESTAMP_LTZ(3)", "OBJECT": _AS_TEXT,
+    "LIST": "write ARRAY<...>", "BIT": "write BOOLEAN", "MEDIUMINT": "write INT", "LONGTEXT": "write STRING", "MEDIUMTEXT": "write STRING",
+    "UNIQUEIDENTIFIER": "write STRING", "STR": "write STRING",
 }  # fmt: skip
 """Types of other systems, and what to write instead."""
 

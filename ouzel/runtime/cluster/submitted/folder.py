@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from ouzel.compiler.plan import SortKey
 from ouzel.compiler.types import Schema
+from ouzel.compiler.written import WrittenQuery
 from ouzel.runtime.checkpoints.objects import StoreLocation
 from ouzel.runtime.cluster.state.fenced import read_fenced, write_fenced
 from ouzel.runtime.cluster.state.local import LocalState
@@ -54,12 +55,14 @@ class About:
         shape: of its result; None if it has none.
         keeps_state: the components whose tasks lose something when they are started again.
         resumes: a source keeps offsets between runs, so that a new run does not answer again what was answered.
+        written: which operators its components have, and where they stand in the query; None of one that an older release submitted.
     """
 
     explanation: str
     shape: ResultShape | None
     keeps_state: tuple[str, ...]
     resumes: bool
+    written: WrittenQuery | None = None
 
 
 class TopologyFolder:

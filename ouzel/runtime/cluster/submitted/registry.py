@@ -59,9 +59,31 @@ class Registry:
         return self._state.children("/submitted")
 
     def find(self, name: str) -> Submitted | None:
-        """The record of that name; None if there is none."""
-        text = self._state.get(f"/submitted/{check_name(name)}")
-        return None if text is None else Submitted.from_bytes(text)
+        """The record of that name; None if there is none.
+
+        Raises:
+            SubmissionError: it cannot be read.
+        """
+        path = f"/submitted/{check_name(name)}"
+        try:
+            text = self._state.get(path)
+            return None if text is None else Submitted.from_bytes(text)
+        except (OSError, SubmissionError) as error:
+            told = error.strerror if isinstance(error, OSError) else error
+            raise SubmissionError(
+                f"the record of '{name}' cannot be read in {self.home / 'state'}{path}: {told}; `ouzel` of another version may have "
+                "written it; its files are as they were"
+            ) from error
+
+    def find_damaged(self) -> dict[str, str]:
+        """Of each topology whose record cannot be read, by name, what is wrong with it, as a sentence."""
+        told = {}
+        for name in self.names():
+            try:
+                self.find(name)
+            except SubmissionError as error:
+                told[name] = str(error)
+        return told
 
     def put(self, record: Submitted, **changes: Any) -> Submitted:
         """Keep a record, with these changes, and since now; it as it is kept."""

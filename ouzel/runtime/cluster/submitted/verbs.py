@@ -35,9 +35,12 @@ _PEER = struct.Struct("3i")
 
 
 def list_submitted(registry: Registry) -> list[tuple[Submitted, Condition]]:
-    """All records, by name, and how each topology stands."""
-    records = [record for name in registry.names() if (record := registry.find(name)) is not None]
-    return [(record, registry.condition(record)) for record in records]
+    """All records that can be read, by name, and how each topology stands; Registry.find_damaged tells of the others."""
+    records = []
+    for name in registry.names():
+        with contextlib.suppress(SubmissionError):
+            records.append(registry.find(name))
+    return [(record, registry.condition(record)) for record in records if record is not None]
 
 
 def find_status(registry: Registry, record: Submitted) -> Status | None:
@@ -156,6 +159,7 @@ def start_all(registry: Registry) -> Iterator[tuple[str, str]]:
                 yield record.name, ""
             except OuzelError as error:
                 yield record.name, str(error)
+    yield from registry.find_damaged().items()
 
 
 def restart_topology(registry: Registry, name: str, target: str = "") -> None:

@@ -347,6 +347,7 @@ class StreamManagerMachine:
             dropped=sum(link.dropped for link in links),
             waiting_bytes=sum(link.waiting for link in links),
             slow=sorted(self._pressure.slow),
+            slow_ms=self._pressure.spent_ms(now_ms),
         )
 
     def _take_out(self) -> Sequence[StreamManagerInstruction]:

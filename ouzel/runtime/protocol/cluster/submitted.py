@@ -181,8 +181,8 @@ class Submitted:
             fields = json.loads(text)
             condition, variables = Condition(fields.pop("condition")), tuple(fields.pop("variables"))
             return Submitted(**fields, condition=condition, variables=variables)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise SubmissionError(f"a submitted topology has a record that cannot be read: {error}") from error
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise SubmissionError(f"this is no record: {type(error).__name__}: {error}") from error
 
     def find_condition(self, *, is_alive: bool, execution: bytes | None) -> Condition:
         """How it stands: whether its processes are there, and what its topology master has stored."""

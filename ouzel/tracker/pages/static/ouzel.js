@@ -73,6 +73,14 @@ async function refresh() {
   setTimeout(refresh, Number(live?.dataset.every ?? EVERY_MS));
 }
 
+// Shows where in the query the operators of a component stand.
+function light(event) {
+  const box = event.target.closest?.("[data-lines]");
+  const lines = new Set((box?.dataset.lines ?? "").split(" "));
+  document.querySelectorAll("#query li").forEach((line, number) => line.classList.toggle("lit", lines.has(String(number + 1))));
+}
+if (document.querySelector("#query")) for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, light);
+
 // What is typed stands in the address, so that it can be kept as a bookmark.
 const filter = document.querySelector("#filter");
 if (filter) filter.value = new URLSearchParams(location.hash.slice(1)).get("filter") ?? "";

@@ -1,0 +1,76 @@
+"""Verbs that streams of other libraries have, and what to write here: PyFlink, Faust, Beam, Spark, Bytewax, pandas and Polars."""
+
+from __future__ import annotations
+
+KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
+
+BOTH = "call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN"
+
+TASKS = "call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps"
+
+WHOLE = "call table() for all its records, or show(n) for the first"
+
+SINK = "call write(Sink.file(…))"
+
+COLUMNS = "call explain(), which shows its columns, or table().schema for those of the answer"
+
+WINDOWED = "call event_time(column, delay), and sum_by_window(monoid, size)"
+
+COUNTED = "call event_time(column, delay), and sum_by_window(monoid.Count(), size)"
+
+ELSEWHERE = {
+    "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
+    "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED, "sum": KEYED,
+    "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
+    "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
+    "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
+    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": "call select(name=expression)",
+    "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
+    "where": "call filter(condition)", "filter_map": "call option_map(function)", "apply": "call map(function)",
+    "sink": "call write(Sink.file(…))", "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))",
+    "to_pandas": "call tables(form='pandas')", "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
+    "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
+    "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
+    "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
+    "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
+    "for_each": "call write(Sink.print()), or loop over the rows of start()", "peek": "call write(Sink.print()), or show(n)",
+    "inspect": "call write(Sink.print()), or show(n)", "set_parallelism": TASKS, "repartition": TASKS,
+    "rebalance": TASKS, "shuffle": TASKS, "cache": "leave it out: a plan is computed when it runs",
+    "persist": "leave it out: a plan is computed when it runs", "take": "call show(n)", "first": "call show(1)",
+    "to_parquet": "call write(Sink.file('path', format='parquet'))", "write_parquet": "call write(Sink.file('path', format='parquet'))",
+    "to_csv": "call write(Sink.file('path', format='csv'))", "write_csv": "call write(Sink.file('path', format='csv'))",
+    "to_json": "call write(Sink.file('path', format='json'))", "assign_timestamps_and_watermarks": "call event_time(column, delay)",
+    "with_watermark": "call event_time(column, delay)", "sort": "call sql('SELECT … ORDER BY … LIMIT n')", "compute": "call table()",
+    "execute": "call table()", "execute_and_collect": "call table()", "run_local": "call table(engine='memory')",
+    "sink_to": SINK, "add_sink": SINK, "to_table": SINK, "write_stream": SINK, "write_to": SINK, "insert_into": SINK, "save": SINK,
+    "save_as_text_files": SINK, "publish": SINK, "through": SINK, "to_topic": SINK, "forward": SINK, "produce": SINK,
+    **dict.fromkeys("print,pprint".split(","), "call write(Sink.print()), or show(n)"),  # noqa: SIM905
+    "foreach_batch": "call write(Sink.print()), or loop over changes()",
+    "for_each_batch": "call write(Sink.print()), or loop over changes()",
+    "branch": "call filter(condition) once for each branch", "split": "call filter(condition) once for each branch",
+    "partition": "call filter(condition) once for each branch", "route": "call filter(condition) once for each branch",
+    "order_by": "call sql('SELECT … ORDER BY … LIMIT n')", "sort_by": "call sql('SELECT … ORDER BY … LIMIT n')",
+    "top": "call sql('SELECT … ORDER BY … LIMIT n')", "transform": "call map(function)", "map_partitions": "call map(function)",
+    "map_batches": "call map(function)", "apply_async": "call map(function)", "process": "call flat_map(function)",
+    "par_do": "call flat_map(function)", "flatmap": "call flat_map(function)", "explode": "call flat_map(function)",
+    "pipe": "call the function with the stream: function(stream)",
+    "through_function": "call the function with the stream: function(stream)",
+    "rename": "call select(new=col('old'))", "alias": "call select(new=col('old'))", "drop": "call select(…) with the columns that stay",
+    "columns": COLUMNS, "schema": COLUMNS, "dtypes": COLUMNS, "describe": COLUMNS, "print_schema": COLUMNS, "info": COLUMNS,
+    "count_by_key": "map to (key, 1), and call sum_by_key(monoid.Sum())",
+    "count_by_value": "map to (value, 1), and call sum_by_key(monoid.Sum())",
+    "value_counts": "map to (value, 1), and call sum_by_key(monoid.Sum())", "count_window": COUNTED, "count_final": COUNTED,
+    "reduce_window": WINDOWED, "fold_window": WINDOWED, "window_into": WINDOWED, "tumbling_window": WINDOWED, "hopping_window": WINDOWED,
+    "sliding_window": WINDOWED, "session_window": "call sql('SELECT … FROM SESSION(…)')",
+    "windowed_by": WINDOWED, "window_all": WINDOWED,
+    "with_timestamp_assigner": "call event_time(column, delay)", "uid": "call name('x')", "set_uid": "call name('x')",
+    "dropna": "call filter(lambda record: record.field is not None)", "drop_na": "call filter(lambda record: record.field is not None)",
+    "fillna": "call map(function), or select(name=fn.coalesce(col('name'), 0))", "cast": "call select(name=col('name').cast(int))",
+    "iter_rows": "call changes(), or start() and loop over its rows", "subscribe": "call start(), and loop over its rows",
+    "await_termination": "call start(), whose run has wait()", "to_arrow": "call table().to_arrow()", "to_polars": "call table()",
+    "to_dicts": "call table().to_dicts()", "to_dict": "call table().to_dicts()", "collect_as_list": "call table().rows()",
+    "coalesce": TASKS, "partition_by": TASKS, "subtract": "call left_join(other), and filter those without a match",
+    "zip": "call join(other), for records of a stream have no place", "enumerate": "give the records a number where they are made",
+    "submit": "call ouzel.submit(stream, name)",
+}  # fmt: skip
+"""Verbs of other libraries, and what to write here."""

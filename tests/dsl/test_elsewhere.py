@@ -1,0 +1,82 @@
+"""Names of other libraries where a program has others: of a stream, a run, a compiled query, and of `ouzel` itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ouzel
+from ouzel import Source
+from ouzel.dsl.elsewhere import ELSEWHERE
+
+
+def _looped_over() -> None:
+    async def loop() -> None:
+        async for _ in Source.of([1]):  # type: ignore[attr-defined]
+            pass
+
+    asyncio.run(loop())
+
+
+SAID: dict[str, tuple[Callable[[], Any], str]] = {
+    "PyFlink's sink": (lambda: Source.of([1]).sink_to("x"), "a stream has no sink_to(); call write(Sink.file(…))"),  # type: ignore[attr-defined]
+    "pandas' columns": (
+        lambda: Source.of([1]).columns,  # type: ignore[attr-defined]
+        "a stream has no columns(); call explain(), which shows its columns, or table().schema for those of the answer",
+    ),
+    "Spark's count by key": (
+        lambda: Source.of([("a", 1)]).countByKey(),  # type: ignore[attr-defined]
+        "a stream has no countByKey(); map to (key, 1), and call sum_by_key(monoid.Sum())",
+    ),
+    "Kafka Streams' branch": (
+        lambda: Source.of([1]).branch(bool),  # type: ignore[attr-defined]
+        "a stream has no branch(); call filter(condition) once for each branch",
+    ),
+    "a loop of coroutines": (
+        _looped_over,
+        "a stream is a plan, and holds no records to iterate over; write async for change in stream.changes()",
+    ),
+    "a source by itself": (
+        lambda: Source("orders.csv"),  # type: ignore[call-arg]
+        "a source is made by its connector, and not by Source itself; "
+        "write Source.file('orders.csv', format='csv'), with the connector's name, or Source.of([...]) for records of the program",
+    ),
+    "a table of a query": (
+        lambda: ouzel.query("SELECT 1 AS a").table(),  # type: ignore[attr-defined]
+        "a compiled query has no table; write ouzel.table(query)",
+    ),
+    "SQL of the module": (
+        lambda: ouzel.sql("SELECT 1"),  # type: ignore[attr-defined]
+        "module 'ouzel' has no attribute 'sql'; write ouzel.table(query) for its answer, or ouzel.start(query) for its changes",
+    ),
+    "a session": (
+        lambda: ouzel.SparkSession,  # type: ignore[attr-defined]
+        "module 'ouzel' has no attribute 'SparkSession'; write ouzel.Source.file('path', format='csv') or another connector; "
+        "there is no session to make",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_another_library_has_is_told_by_its_name_here(name: str) -> None:
+    wrong, told = SAID[name]
+    with pytest.raises((AttributeError, TypeError)) as caught:
+        wrong()
+    assert str(caught.value) == told
+
+
+def test_no_verb_of_ours_is_told_to_be_of_another_library() -> None:
+    stream = Source.of([("a", 1)])
+    assert not [verb for verb in ELSEWHERE if verb in dir(type(stream))]
+
+
+def test_results_is_a_method_and_says_so() -> None:
+    with Source.of([1, 2]).start("memory") as run:
+        with pytest.raises(TypeError, match=r"results is a method: write run.results\(\)"):
+            for _ in run.results:  # type: ignore[attr-defined]
+                pass
+        run.wait()
+        assert sum(frame.height for frame in run.results()) == 2

@@ -1,0 +1,3 @@
+-- error: ARRAY<VARCHAR> || VARCHAR is not possible; write ARRAY_APPEND(SPLIT(origin, ','), 'a')
+-- at: SPLIT(origin, ',') || 'a'
+SELECT SPLIT(origin, ',') || 'a' FROM flights;

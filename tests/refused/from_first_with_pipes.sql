@@ -1,0 +1,3 @@
+-- error: FROM at the beginning is not supported: write SELECT * FROM flights
+-- at: FROM
+FROM flights |> WHERE delay > 10;

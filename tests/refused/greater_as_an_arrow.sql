@@ -1,0 +1,3 @@
+-- error: => does not belong here; write >= to compare
+-- at: =>
+SELECT origin FROM flights WHERE delay => 10;

@@ -1,0 +1,3 @@
+-- error: LIST is not supported: write SHOW TABLES
+-- at: LIST
+LIST STREAMS;

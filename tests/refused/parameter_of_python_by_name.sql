@@ -1,0 +1,3 @@
+-- error: a parameter is not supported; write the value itself; a program that makes the text can put it there
+-- at: %(origin)s
+SELECT origin FROM flights WHERE origin = %(origin)s;
