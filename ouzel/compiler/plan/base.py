@@ -30,8 +30,8 @@ WEIGHT = "$weight"
 OWN_NAMES = frozenset({
     "array", "at", "back", "bag", "begins", "bound", "branch", "by", "component", "copy", "counts", "deleted", "element",
     "end", "error", "given", "gone", "group", "hash", "high", "is", "keep", "kept", "largest", "last", "late", "line", "low", "mark",
-    "most", "next", "nothing", "number", "odd", "offset", "owner", "pair", "pane", "part", "partition", "peers", "place", "position",
-    "rank", "row", "rows", "run", "session", "shared", "slot", "span", "standing", "start", "step_end", "task", "time", "times",
+    "measure", "most", "next", "nothing", "number", "odd", "offset", "owner", "pair", "pane", "part", "partition", "peers", "place",
+    "position", "rank", "row", "rows", "run", "session", "shared", "slot", "span", "standing", "start", "step_end", "task", "time", "times",
     "total", "value", "was", "weight",
 })  # fmt: skip
 """What stands behind the $ in names of columns that engines, rules and connectors put beside those of a row; a query cannot use them."""

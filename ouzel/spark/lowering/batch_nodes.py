@@ -333,16 +333,18 @@ def _window(node: plan.AssignWindow, length_us: int) -> str:
 
 def without_unread_time(node: plan.AssignWindow, following: Sequence[plan.Node]) -> plan.AssignWindow:
     """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
-    time = node.names[2]
+    return node if _is_read(node.names[2], following) else replace(node, names=(*node.names[:2], ""))
+
+
+def _is_read(column: str, following: Sequence[plan.Node]) -> bool:
+    """Whether one of these nodes, each of which reads the one before, reads the column, or hands it on to whoever may."""
     for reader in following:
         match reader:
-            case plan.Project(items=items):
-                read = {name for _, value in items for name in columns_of(value)}
-                return node if time in read else replace(node, names=(*node.names[:2], ""))
-            case plan.Filter(predicate=predicate) if time not in columns_of(predicate):
+            case plan.Filter(predicate=predicate) if column not in columns_of(predicate):
                 continue
-        break
-    return node
+        names = frozenset(reader.schema.names)
+        return column in names | plan.needed_columns(reader, names)[0]
+    return True
 
 
 def computes_below(node: plan.Node, names: FrameNames) -> bool:

@@ -23,6 +23,7 @@ from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.sinks import lower_sink
+from ouzel.spark.lowering.sort_less import sort_less
 from ouzel.spark.lowering.statements import write_function
 from ouzel.spark.lowering.tables import BAD_RECORDS, OFFSETS, is_read_by_spark, read_range, starts_at_folder
 from ouzel.spark.lowering.text import Range, comment, docstring, identifier, quote
@@ -76,7 +77,7 @@ def spark_job(
     Raises:
         NotSupported: a source, sink or expression has no Spark form; the text names it.
     """
-    dag = group_sessions(batch_plan(program))
+    dag = group_sessions(sort_less(batch_plan(program)))
     scans = {scan.table: scan for scan in scans_in(dag.nodes())}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:

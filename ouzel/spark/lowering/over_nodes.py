@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
@@ -12,9 +14,10 @@ from ouzel.errors import NotSupported
 from ouzel.spark.lowering.aggregates import aggregate_call
 from ouzel.spark.lowering.text import quote, with_columns
 
-PEERS, PLACE, BEGINS = "$peers", "$place", "$begins"
+PEERS, PLACE, BEGINS, MEASURE = "$peers", "$place", "$begins", "$measure"
 """Columns that exist for a moment: the number of a row's group of peers, for frames that count those, which Spark has not; its place
-in the whole order, by which the first of a frame is told that holds peers; the time of a row with which its key begins another life.
+in the whole order, by which the first of a frame is told that holds peers; the time of a row with which its key begins another life;
+the order as a number, along which a RANGE is measured, where other calls are sorted by it too.
 """
 
 UNBOUNDED_OFFSET = 2**63 - 1
@@ -27,21 +30,43 @@ def lower_over(node: Over, names: Mapping[int, str]) -> list[str]:
         [f".where(F.col({quote(column_name(node.closes))}).isNotNull())"] if node.in_time_order and node.closes else []
     )
     helpers = dict(_helpers(node))
-    lines += [with_columns(helpers)] if helpers else []
-    lines.append(with_columns({call.name: _call(call, node) for call in node.calls}))
+    lines += [with_columns({name: text}) for name, text in helpers.items()]  # one reads what another made
+    for _, calls in groupby(node.calls, lambda call: order_length(call, node)):
+        lines.append(with_columns({call.name: _call(call, node) for call in calls}))
     return [*lines, f".drop({', '.join(map(quote, helpers))})"] if helpers else lines
 
 
 def _helpers(node: Over) -> Iterator[tuple[str, str]]:
-    if any(call.frame.kind is FrameKind.GROUPS for call in node.calls):
-        yield PEERS, f"F.dense_rank().over({_window(node, _sort(node.order))})"
+    """The longest order first: its sort serves the others."""
+    if _shares_measure(node):
+        yield MEASURE, _measure(node)
     if any(map(_picks_among_peers, node.calls)):
-        yield PLACE, f"F.row_number().over({_window(node, _sort(node.sorted_by))})"
+        yield PLACE, f"F.row_number().over({_window(node, _sort(node, node.sorted_by))})"
+    if any(call.frame.kind is FrameKind.GROUPS for call in node.calls):
+        yield PEERS, f"F.dense_rank().over({_window(node, _sort(node, node.order))})"
     for call in node.calls:
         if call.function == LIFE:
             time, (key,) = _time(node), node.order
-            goes_on = f"{time} - F.lag({time}).over({_window(node, _sort(node.order))}) <= {call.number}"
+            goes_on = f"{time} - F.lag({time}).over({_window(node, _sort(node, node.order))}) <= {call.number}"
             yield BEGINS, f"F.when({goes_on}, None).otherwise(F.col({quote(column_name(key.column))}))"
+
+
+def order_length(call: OverCall, node: Over) -> int:
+    """By how many columns rows are sorted for a call; rows in a longer order are in each shorter one too."""
+    if call.needs_ties_broken and not _picks_among_peers(call):
+        return len(node.sorted_by)
+    return 0 if call.aggregate is not None and call.frame == WHOLE else len(node.order)
+
+
+def _is_measured(call: OverCall) -> bool:
+    """Whether its frame begins or ends so far from the row, along the order's value."""
+    is_framed = call.function not in RANKS | SHIFTS | {LIFE}
+    return is_framed and call.frame.kind is FrameKind.RANGE and bool(call.frame.start or call.frame.end)
+
+
+def _shares_measure(node: Over) -> bool:
+    """Whether some calls are measured and others only sorted, which are sorted by the measure too: one sort is enough for both."""
+    return len({_is_measured(call) for call in node.calls if order_length(call, node)}) > 1
 
 
 def _picks_among_peers(call: OverCall) -> bool:
@@ -53,7 +78,7 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
     if not node.partition and node.function == "row_number" and not node.name:
         offset = [f".offset({node.skip})"] if node.skip else []
         return [
-            f".orderBy({_sort(node.sorted_by)})",
+            f".orderBy({_sort_by(node.sorted_by)})",
             *offset,
             *([] if node.keeps_all else [f".limit({node.most - node.skip})"]),
         ]
@@ -62,7 +87,7 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
     place = f"F.col({quote(column_name(name))})"
     above = f"({place} > {node.skip}) & " if node.skip else ""
     lines = [
-        with_columns({name: f'F.{node.function}().over({_window(node, _sort(order))}).cast("bigint")'}),
+        with_columns({name: f'F.{node.function}().over({_window(node, _sort_by(order))}).cast("bigint")'}),
         f".where({above}({place} <= {node.most}))",
     ]
     return lines if node.name else [*lines, f".drop({quote(PLACE)})"]
@@ -70,8 +95,11 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
 
 def sort_key(key: SortKey) -> str:
     """A column to sort by; where NULLs are is always said."""
-    way = "desc" if key.descending else "asc"
-    return f"F.col({quote(column_name(key.column))}).{way}_nulls_{'last' if key.nulls_last else 'first'}()"
+    return _way(f"F.col({quote(column_name(key.column))})", key)
+
+
+def _way(value: str, key: SortKey) -> str:
+    return f"{value}.{'desc' if key.descending else 'asc'}_nulls_{'last' if key.nulls_last else 'first'}()"
 
 
 def _call(call: OverCall, node: Over) -> str:
@@ -79,13 +107,13 @@ def _call(call: OverCall, node: Over) -> str:
         return f"{aggregate_call(call.aggregate)}.over({_frame(call, node)})"
     argument = quote(column_name(call.argument or ""))
     if call.function == LIFE:
-        return f"F.max({quote(BEGINS)}).over({_window(node, _sort(node.order))})"
+        return f"F.max({quote(BEGINS)}).over({_window(node, _sort(node, node.order))})"
     if call.function in RANKS:
         order = node.order if call.function in PEERS_ALIKE else node.sorted_by
-        text = f"F.{call.function}({call.number or ''}).over({_window(node, _sort(order))})"
+        text = f"F.{call.function}({call.number or ''}).over({_window(node, _sort(node, order))})"
         return text if call.function in ("percent_rank", "cume_dist") else f'{text}.cast("bigint")'
     if call.function in SHIFTS:
-        window = _window(node, _sort(node.sorted_by))
+        window = _window(node, _sort(node, node.sorted_by))
         if call.default is None:
             return f"F.{call.function}({argument}, {call.number}).over({window})"
         default = quote(column_name(call.default))
@@ -117,9 +145,9 @@ def _frame(call: OverCall, node: Over) -> str:
     if frame.kind is FrameKind.ROWS:
         if call.aggregate is not None and frame == WHOLE:
             return _window(node, "")
-        return f"{_window(node, _sort(node.sorted_by))}.rowsBetween({_bounds(frame)})"
+        return f"{_window(node, _sort(node, node.sorted_by))}.rowsBetween({_bounds(frame)})"
     if frame == UP_TO_PEERS:
-        return _window(node, _sort(node.order))
+        return _window(node, _sort(node, node.order))
     if frame.kind is FrameKind.GROUPS:
         return f"{_window(node, quote(PEERS))}.rangeBetween({_bounds(frame)})"
     if any(abs(offset or 0) >= UNBOUNDED_OFFSET for offset in (frame.start, frame.end)):
@@ -127,7 +155,8 @@ def _frame(call: OverCall, node: Over) -> str:
             f"a RANGE of {UNBOUNDED_OFFSET} in a PySpark job: Spark takes that number for UNBOUNDED",
             instead="write UNBOUNDED, or a smaller number",
         )
-    measured = _measure(node) if frame.start or frame.end else _sort(node.order)
+    is_alone = _is_measured(call) and not _shares_measure(node)
+    measured = _way(_measure(node), node.order[0]) if is_alone else _sort(node, node.order)
     return f"{_window(node, measured)}.rangeBetween({_bounds(frame)})"
 
 
@@ -137,7 +166,13 @@ def _window(node: Over | TopN, order: str) -> str:
     return f"{window}.orderBy({order})" if order else window
 
 
-def _sort(order: Sequence[SortKey]) -> str:
+def _sort(node: Over, order: Sequence[SortKey]) -> str:
+    if _shares_measure(node):
+        order = (replace(order[0], column=MEASURE), *order[1:])
+    return _sort_by(order)
+
+
+def _sort_by(order: Sequence[SortKey]) -> str:
     return ", ".join(map(sort_key, order))
 
 
@@ -147,8 +182,7 @@ def _measure(node: Over) -> str:
     kind = node.input.schema[key.column].type
     is_time = isinstance(kind, TimestampType | DateType)
     wide = "decimal(20,0)" if kind == BIGINT else "bigint"
-    value = _time(node) if is_time else f'F.col({quote(column_name(key.column))}).cast("{wide}")'
-    return f"{value}.{'desc' if key.descending else 'asc'}_nulls_{'last' if key.nulls_last else 'first'}()"
+    return _time(node) if is_time else f'F.col({quote(column_name(key.column))}).cast("{wide}")'
 
 
 def _time(node: Over) -> str:

@@ -107,6 +107,19 @@ SELECT id, b, COUNT(*) OVER (ORDER BY h RANGE BETWEEN 9 PRECEDING AND CURRENT RO
 FROM (SELECT id, b, CAST(b AS HUGEINT) AS h FROM (
   SELECT id, CASE WHEN id % 2 = 0 THEN 9223372036854775807 - id % 40 ELSE -9223372036854775807 + (id % 40 - 2) END AS b FROM events));
 
+-- query: over_ties_that_nobody_sees
+SELECT kind, quantity, LAG(quantity) OVER (PARTITION BY kind ORDER BY user_id) AS a,
+  SUM(quantity) OVER (PARTITION BY kind ORDER BY user_id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS b,
+  COUNT(*) OVER (PARTITION BY kind ORDER BY user_id RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS c,
+  MAX(quantity) OVER (PARTITION BY kind ORDER BY user_id) AS d, COUNT(*) OVER (PARTITION BY kind) AS e
+FROM (SELECT kind, quantity, user_id, amount, ts FROM events) AS e;
+-- duckdb:
+SELECT kind, quantity, LAG(quantity) OVER (PARTITION BY kind ORDER BY user_id NULLS FIRST, quantity NULLS FIRST) AS a,
+  SUM(quantity) OVER (PARTITION BY kind ORDER BY user_id NULLS FIRST, quantity NULLS FIRST ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS b,
+  COUNT(*) OVER (PARTITION BY kind ORDER BY user_id NULLS FIRST RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS c,
+  MAX(quantity) OVER (PARTITION BY kind ORDER BY user_id NULLS FIRST) AS d, COUNT(*) OVER (PARTITION BY kind) AS e
+FROM events;
+
 -- query: windows_that_add_to_a_window
 SELECT id, SUM(quantity) OVER (w ORDER BY id) AS so_far, MAX(id) OVER (v ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS before, COUNT(*) OVER w AS n
 FROM events WINDOW w AS (PARTITION BY kind), v AS (PARTITION BY user_id ORDER BY id);

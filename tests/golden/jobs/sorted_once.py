@@ -1,0 +1,139 @@
+"""sorted_once as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE flights (
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    SELECT
+      carrier,
+      ts,
+      -- Three frames, whose rows are sorted once.
+      AVG(distance) OVER (PARTITION BY carrier ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS hour,
+      LAG(distance) OVER (PARTITION BY carrier ORDER BY ts) AS before,
+      SUM(distance) OVER (PARTITION BY carrier ORDER BY ts ROWS 2 PRECEDING) AS three
+    FROM flights;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = read_parquet(
+        spark,
+        at(args.folder, args.flights),
+        "ts timestamp_ntz, carrier string, origin string, dest string, dep_delay int, arr_delay int",
+        "distance int",
+    )
+
+    return (
+        flights.where(F.col("ts").isNotNull())
+        .withColumn("$measure", F.unix_micros(F.col("ts").cast("timestamp")))
+        .withColumns(
+            {
+                "before": F.lag("distance", 1).over(
+                    Window.partitionBy("carrier").orderBy(
+                        F.col("`$measure`").asc_nulls_first(),
+                        F.col("origin").asc_nulls_first(),
+                        F.col("dest").asc_nulls_first(),
+                        F.col("dep_delay").asc_nulls_first(),
+                        F.col("arr_delay").asc_nulls_first(),
+                        F.col("distance").asc_nulls_first(),
+                    )
+                ),
+                "three": F.sum("distance").over(
+                    Window.partitionBy("carrier")
+                    .orderBy(
+                        F.col("`$measure`").asc_nulls_first(),
+                        F.col("origin").asc_nulls_first(),
+                        F.col("dest").asc_nulls_first(),
+                        F.col("dep_delay").asc_nulls_first(),
+                        F.col("arr_delay").asc_nulls_first(),
+                        F.col("distance").asc_nulls_first(),
+                    )
+                    .rowsBetween(-2, Window.currentRow)
+                ),
+            }
+        )
+        .withColumn(
+            "hour",
+            F.avg("distance").over(
+                Window.partitionBy("carrier")
+                .orderBy(F.col("`$measure`").asc_nulls_first())
+                .rangeBetween(-3600000000, Window.currentRow)
+            ),
+        )
+        .drop("$measure")
+        # Three frames, whose rows are sorted once.
+        .select("carrier", "ts", "hour", "before", "three")
+    )
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+WIDER = {"int": "tinyint smallint", "timestamp_ntz": "date timestamp"}
+"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
+
+
+def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
+    """The files' columns by name, in types that lose nothing."""
+    frame = spark.read.schema(", ".join(columns)).parquet(path)
+    try:
+        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
+            raise
+        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
+    held = [(field.name, field.dataType) for schema in schemas for field in schema]
+    for column in frame.schema:
+        declared = column.dataType.simpleString()
+        kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
+        if not kinds:
+            raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
+        for kind in kinds:
+            if kind.simpleString() not in [declared, *WIDER.get(declared, "").split()]:
+                raise ValueError(
+                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
+                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
+                )
+    return frame
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="sorted_once in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("sorted_once")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
