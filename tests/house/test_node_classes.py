@@ -24,6 +24,7 @@ ALLOWED = {
         "ouzel/compiler/sql/queries/aggregate_calls.py": 3,
         "ouzel/compiler/sql/queries/elements.py": 1,
         "ouzel/compiler/sql/queries/emit_rules.py": 1,
+        "ouzel/compiler/sql/queries/hardly_meant.py": 3,
         "ouzel/compiler/sql/queries/intervals.py": 8,
         "ouzel/compiler/sql/queries/joins.py": 2,
         "ouzel/compiler/sql/queries/lookups.py": 1,

@@ -83,7 +83,7 @@ class Unless(NamedTuple):
 NO_CHANGES = "Spark's own takes no rows back"
 
 
-def _changes(node: Node, lag_us: int, weighted: bool) -> bool:
+def _is_weighted(node: Node, lag_us: int, weighted: bool) -> bool:
     return weighted
 
 
@@ -106,7 +106,7 @@ UNLESS: Mapping[type[Node], tuple[Unless, ...]] = {
         Unless("Spark's own joins streams by equal keys alone", lambda node, lag_us, weighted: not node.keys),
     ),
     Aggregate: (
-        Unless(NO_CHANGES, _changes),
+        Unless(NO_CHANGES, _is_weighted),
         Unless(f"Spark's own: {GIVES_NO_LATE}", lambda node, lag_us, weighted: bool(node.late)),
         Unless(
             "Spark's own takes no rows of a window that has closed",
@@ -125,7 +125,7 @@ UNLESS: Mapping[type[Node], tuple[Unless, ...]] = {
             lambda node, lag_us, weighted: not node.only_grows and _loses_digits(node, lag_us, weighted),
         ),
     ),
-    ApplyPython: (Unless(NO_CHANGES, _changes),),
+    ApplyPython: (Unless(NO_CHANGES, _is_weighted),),
 }  # fmt: skip
 """Of each class that Spark's streams have a node of their own for, when that would not do. The first case that holds is told."""
 

@@ -53,10 +53,10 @@ def check_streaming(job: Job, master: str | None = None) -> None:
 
 
 def _check_publishing(job: Job) -> None:
-    """See that each row can be written once, whatever dies.
+    """See that a run which goes on knows what is written; that each table can show a micro-batch all at once is seen when it is planned.
 
     Raises:
-        NotSupported: nothing says where a run goes on, or a table cannot show a micro-batch all at once.
+        NotSupported: nothing says where a run goes on.
     """
     if not job.settings.checkpoint_path:
         raise NotSupported(
@@ -64,13 +64,6 @@ def _check_publishing(job: Job) -> None:
             instead="SET 'checkpoint.path' to a folder",
             about=("SET", "delivery"),
         )
-    for sink in job.program.sinks:
-        if not (sink.traits.publishes or sink.traits.once or sink.traits.returned):
-            raise NotSupported(
-                f"table '{sink.table}' ({sink.connector}) cannot show the rows of a micro-batch all at once, and each of them once",
-                instead="SET 'delivery' = 'at-least-once', or write to a table that can (docs/delivery.md#effectively-once)",
-                about=("SET", "delivery"),
-            )
 
 
 def check_checkpoint(job: Job, queries: Iterable[StreamingQuery]) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ouzel import Source
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported
 from ouzel.session import load_text
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
+from tests.dsl.verbs import Reading, write_inputs
 
 TABLES = """
 CREATE TABLE events (
@@ -176,9 +178,25 @@ def test_explain_says_which_operators_are_ours_and_why(tmp_path: Path, text: str
             "CREATE TABLE here (id BIGINT) WITH ('connector' = 'memory', 'name' = 'here'); SELECT id FROM here;",
             "table 'here': Structured Streaming cannot read connector 'memory', which lives in one process; use 'file', or --engine heron",
         ),
+        (
+            "CREATE TABLE queue (id BIGINT) WITH ('connector' = 'kestrel', 'servers' = 'a:1', 'queue' = 'q', 'format' = 'json'); "
+            "SELECT id FROM queue;",
+            "table 'queue': Structured Streaming goes by offsets, and connector 'kestrel' is acknowledged item by item; "
+            "run it on --engine heron",
+        ),
     ],
 )  # fmt: skip
 def test_what_spark_cannot_run_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(NotSupported) as refused:
         queries(text)
     assert str(refused.value) == said
+
+
+def test_event_time_above_an_operator_of_ours_is_refused(tmp_path: Path) -> None:
+    write_inputs(tmp_path)
+    read = Source.file(str(tmp_path / "readings.parquet"), Reading, format="parquet")
+    joined = read.sql("SELECT a.at, b.value FROM this AS a LEFT JOIN this AS b ON a.place = b.place").event_time("at")
+    window = "TABLE(TUMBLE(TABLE this, DESCRIPTOR(event_time), INTERVAL '1' HOUR)) GROUP BY window_start, window_end"
+    job = joined.sql(f"SELECT window_start, COUNT(*) AS n FROM {window} EMIT AFTER WATERMARK").job()
+    with pytest.raises(NotSupported, match="would not hear of the end of its tables; declare the time of its tables"):
+        streaming_queries(job.program, job.directory, "joined")

@@ -44,6 +44,10 @@ def test_what_cannot_be_written_once_is_refused(job: Callable[..., Job]) -> None
     made = job(ROWS + "CREATE TABLE kept (n INT) WITH ('connector' = 'file', 'path' = 'k', 'format' = 'json'); INSERT INTO kept " + SELECT,
                once, ("checkpoint.path", "state"))  # fmt: skip
     check_streaming(made)
+    for connector in ("'print'", "'kestrel', 'servers' = 'a:1', 'queue' = 'q', 'format' = 'json'"):
+        text = f"{ROWS}CREATE TABLE kept (n INT) WITH ('connector' = {connector}); INSERT INTO kept {SELECT}"
+        with pytest.raises(NotSupported, match=r"'kept' .* cannot show the rows of an epoch all at once"):
+            job(text, once, ("checkpoint.path", "state"))
 
 
 def test_a_recorded_run_asks_spark_for_no_late_rows(job: Callable[..., Job], tmp_path: Path) -> None:
