@@ -51,6 +51,7 @@ class Stream:
         self._outlet = outlet(plan, job.directory, job.topology.name, self._hand, publishes)
         self._frames: list[pl.DataFrame] = []
         self._written: dict[int, TakenMicroBatch] = {}
+        self._reported = -1
         self._started = threading.Event()
         self._finish: Callable[[DataFrame], DataFrame] | None = None
         self.running: Running | None = None
@@ -134,10 +135,17 @@ class Stream:
         self._gate.add(int(frame.estimated_size()))
 
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
-        """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
+        """Take Spark's report of a committed micro-batch; what of it the sink has taken: nothing of one that was told before."""
+        if report["batchId"] <= self._reported:
+            return TakenMicroBatch(0)
+        self._reported = report["batchId"]
         self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
+
+    def reports(self) -> list[Mapping[str, Any]]:
+        """What Spark itself keeps of its last reports; all that a query that has stopped had left to tell."""
+        return [json.loads(one.json) for one in self.running.recentProgress] if self.running else []
 
     def _take_late(self) -> int:
         """How many rows our operators have dropped as late since the last call."""
