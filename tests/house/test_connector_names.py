@@ -9,10 +9,7 @@ from pathlib import Path
 from ouzel.connectors import BUILT_IN
 from tests.house.source import ROOT, listed, nodes, package, short
 
-MEAN_SOMETHING_ELSE = {
-    ("ouzel/session.py", "memory"): "an engine",
-    ("ouzel/spark/streaming/spark_files.py", "file"): "the scheme of an address",
-}
+MEAN_SOMETHING_ELSE = {("ouzel/session.py", "memory"): "an engine"}
 """Texts that are a connector's name and mean something else, by file."""
 
 

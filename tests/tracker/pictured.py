@@ -76,26 +76,23 @@ class Pictured:
 
     Attributes:
         name: by which it was submitted.
-        job: what it was made of.
+        topology: the planner's.
         condition: how it stands.
         since: how long it stands so.
         rate: rows that a task of it reads a second, about.
         epoch: its newest; 0 if it makes none.
         events: what has happened.
+        text: of its query.
     """
 
     name: str
-    job: Job
+    topology: Topology
     condition: Condition
     since: timedelta
     rate: float
     epoch: int = 0
     events: tuple[Event, ...] = ()
-
-    @property
-    def topology(self) -> Topology:
-        """The planner's."""
-        return self.job.topology
+    text: str = ""
 
     @property
     def snapshot(self) -> TopologySnapshot:
@@ -140,11 +137,20 @@ def make_pictured() -> list[Pictured]:
         session.load(EXAMPLES / f"{name}.sql") for name in ("late_carriers", "worst_routes", "word_count")
     )
     day = timedelta(days=1)
+
+    def pictured(
+        job: Job, condition: Condition, since: timedelta, rate: float, epoch: int = 0, *events: Event
+    ) -> Pictured:
+        name = {"late_carriers": "carriers", "worst_routes": "routes", "word_count": "words"}.get(
+            job.topology.name, "payments"
+        )
+        return Pictured(name, job.topology, condition, since, rate, epoch, events, job.program.text)
+
     return [
-        Pictured("carriers", carriers, Condition.PAUSED, timedelta(minutes=25), 0.0, 5_210),
-        Pictured("payments", payments, Condition.RUNNING, 3 * day, 2_400.0, 25_921, events=(late,)),
-        Pictured("routes", routes, Condition.FINISHED, 2 * day, 0.0),
-        Pictured("words", words, Condition.RUNNING, day / 2, 61_000.0, 4_318),
+        pictured(carriers, Condition.PAUSED, timedelta(minutes=25), 0.0, 5_210),
+        pictured(payments, Condition.RUNNING, 3 * day, 2_400.0, 25_921, late),
+        pictured(routes, Condition.FINISHED, 2 * day, 0.0),
+        pictured(words, Condition.RUNNING, day / 2, 61_000.0, 4_318),
     ]
 
 
@@ -173,7 +179,7 @@ class PicturedWatcher(TopologyWatcher):
     def read_written(self, snapshot: TopologySnapshot) -> WrittenQuery:
         """Its query."""
         one = self._all[snapshot.name]
-        return find_written(one.topology, one.job.program.text)
+        return find_written(one.topology, one.text)
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """What its instances have said."""

@@ -164,7 +164,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize(
     "path",
-    ["", f"topology/{NAME}", f"topology/{NAME}/viz", f"topology/{NAME}/do/rescale", f"topology/{NAME}/do/restart"],
+    [
+        "",
+        f"topology/{NAME}",
+        f"topology/{NAME}/viz",
+        f"topology/{NAME}/figures",
+        f"topology/{NAME}/do/rescale",
+        f"topology/{NAME}/do/restart",
+    ],
 )
 def test_nothing_leaves_its_place(address: str, browser: Browser, path: str, width: int, scheme: str) -> None:
     browser.look(width, scheme)

@@ -127,7 +127,8 @@ def test_names_texts_and_cells_are_escaped() -> None:
     assert EVIL in [title.text.partition(" ")[2].rpartition(",")[0] for title in found.select(".box title")]
     row = replace(make_snapshot().record, reason=EVIL)
     broken = pages.templates.get_template("list.html").render(
-        rows=[views.topology_row(Unreadable(row, Condition.FAILED, EVIL), None, EVIL, NOW_S)]
+        rows=[views.topology_row(Unreadable(row, Condition.FAILED, EVIL), None, EVIL, NOW_S)],
+        problems=[EVIL],
     )
     assert "<script>alert" not in broken
 
@@ -162,7 +163,7 @@ def test_sampled_rows_are_escaped() -> None:
 
 
 def test_pages_ask_no_other_host_and_carry_no_style_or_code_that_the_policy_forbids() -> None:
-    listed = pages.templates.get_template("list.html").render(rows=[])
+    listed = pages.templates.get_template("list.html").render(rows=[], problems=[])
     for text in (
         page(),
         listed,
@@ -176,7 +177,7 @@ def test_pages_ask_no_other_host_and_carry_no_style_or_code_that_the_policy_forb
 
 
 def test_screen_readers_find_a_name_for_each_picture_field_and_table() -> None:
-    listed = pages.templates.get_template("list.html").render(rows=[])
+    listed = pages.templates.get_template("list.html").render(rows=[], problems=[])
     found = BeautifulSoup(page() + listed, "html.parser")
     for svg in found.select("svg:not([aria-hidden])"):
         assert svg.get("aria-label") or svg.get("aria-labelledby")

@@ -69,7 +69,7 @@ def function(
         called = called_name(parameters) if callable(parameters) else "shout"
         raise QueryError(
             f"@ouzel.function takes the types of the arguments and of the result, and above {called} it is given none",
-            instead=f"write @ouzel.function({_annotate(parameters)}) above def {called}",
+            instead=f"write @ouzel.function({_spell_annotations(parameters)}) above def {called}",
         )
 
     def make(python: Python) -> PythonFunction:
@@ -95,7 +95,7 @@ def function(
     return make
 
 
-def _annotate(python: object) -> str:
+def _spell_annotations(python: object) -> str:
     """The arguments of `@ouzel.function` that a function's annotations say; an example of a function without them."""
     signature = inspect.signature(python) if inspect.isfunction(python) else inspect.Signature()
     hints = [*(one.annotation for one in signature.parameters.values()), signature.return_annotation]

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
-from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, judge_texts
+from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, describe_word, judge_texts
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
@@ -99,7 +99,10 @@ def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
     sample = pl.concat([each.texts for each in samples], how="diagonal")
     judged = {column.name: judge_texts(column) for column in sample}
     words = _words_for_null(sample, judged, {**options, **found})
-    told = [*_doubts(sample.columns, options), *(_advice(word, names) for word, names in words.items())]
+    told = [
+        *_doubts(sample.columns, options),
+        *(describe_word(word, names, sample, samples) for word, names in words.items()),
+    ]
     kinds = {name: each.kind for name, each in judged.items()}
     for name, each in judged.items():
         if each.nearly is None:
@@ -179,11 +182,6 @@ def _words_for_null(
             if is_text and (column == word).any() and judge_texts(column.filter(column != word)).kind != pl.String():
                 words.setdefault(word, []).append(column.name)
     return words
-
-
-def _advice(word: str, names: Sequence[str]) -> str:
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"'{word}' makes {shown} VARCHAR; if it stands for NULL, say so: 'csv.null' = '{word}'"
 
 
 def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:

@@ -90,6 +90,19 @@ def describe_strays(column: pl.Series, judged: Judged, samples: Sequence[TextSam
     )
 
 
+def describe_word(word: str, names: Sequence[str], sample: pl.DataFrame, samples: Sequence[TextSample]) -> str:
+    """How often a word that may stand for NULL stands in columns that are VARCHAR for it alone, where first, and what to write."""
+    column = sample[names[0]]
+    are_words = column == word
+    count, row = int(are_words.sum()), int(are_words.arg_true()[0])
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    of = f" of {names[0]}" if len(names) > 1 else ""
+    return (
+        f"'{word}' makes {shown} VARCHAR: {count:,} of {column.count():,} values{of}, first in {_place(samples, row).removesuffix(': ')}; "
+        f"if it stands for NULL, say so: 'csv.null' = '{word}'"
+    )
+
+
 def _place(samples: Sequence[TextSample], row: int) -> str:
     """Where a row stands, with a colon behind it."""
     for sample in samples:

@@ -100,8 +100,8 @@ class SparkFiles:
 
     def __init__(self, checkpoint: str) -> None:
         """`checkpoint` is the query's, as a URI. With one that is no folder here our own source reads all tables."""
-        parts = urlsplit(checkpoint)
-        self._home = Path(unquote(parts.path)) if parts.scheme == "file" else None
+        is_folder = checkpoint.startswith("file:/")
+        self._home = Path(unquote(urlsplit(checkpoint).path)) if is_folder else None
         self._settled: list[SettledFiles] = []
 
     def read(

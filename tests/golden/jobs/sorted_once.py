@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
+    check_session(spark)
     # Event time is ts. The stream waits for late rows; here none is late.
     flights = read_parquet(
         spark,
@@ -119,20 +120,27 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def check_session(spark: SparkSession) -> None:
+    """See that a session which was there before the job means what the topology means."""
+    for name, value in SETTINGS.items():
+        if (found := spark.conf.get(name)) != value:
+            raise ValueError(f'the session has {name} = {found}; write: spark.conf.set("{name}", "{value}")')
+
+
 def main() -> None:
-    """Run the job in a session of its own."""
+    """Run the job in the session that is there, or else in one of its own, which it stops."""
     args = parse_args()
-    spark = (
-        SparkSession.builder.appName("sorted_once")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    there = SparkSession.getActiveSession()
+    spark = SparkSession.builder.appName("sorted_once").config(map=SETTINGS).getOrCreate()
     try:
         answer = query(spark, args)
         answer.show(20, truncate=False)
     finally:
-        spark.stop()
+        if there is None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def _first(name: str, arguments: Sequence[str]) -> str:
     return f"{called}({arguments[0]} ORDER BY time), with the column of the time" if arguments else ""
 
 
-def _write_count(_: str, arguments: Sequence[str]) -> str:
+def _count_elements(_: str, arguments: Sequence[str]) -> str:
     return f"CARDINALITY({arguments[0]})" if arguments else ""
 
 
@@ -224,7 +224,7 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("quantile", "percentile", "quantile_cont"), _quantile),
     "age": _age,
     **dict.fromkeys(("explode", "explode_outer", "inline"), _each),
-    **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _write_count),
+    **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _count_elements),
     **dict.fromkeys(("collect_set", "groupuniqarray", "array_unique_agg"), _same("COLLECT_LIST(DISTINCT {})", 1)),
     **dict.fromkeys(("grouparray", "list", "array_agg_distinct"), _same("ARRAY_AGG({})", 1)),
     **dict.fromkeys(("try_to_number", "to_number", "tonumber", "try_to_decimal"), _same("TRY_CAST({} AS DECIMAL(18, 2))", 1)),

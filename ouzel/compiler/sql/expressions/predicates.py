@@ -77,14 +77,14 @@ def bind_between(binder: Binds, node: exp.Expr) -> Expression:
 def _note_reversed(source: QueryText, node: exp.Expr) -> None:
     """Tell of BETWEEN t AND t - x, with the bounds the wrong way round: it is allowed, and true of no row."""
     low, high = node.args["low"], node.args["high"]
-    (floor, up), (ceiling, down) = _shift(low, exp.Add), _shift(high, exp.Sub)
+    (floor, up), (ceiling, down) = _find_shift(low, exp.Add), _find_shift(high, exp.Sub)
     if _is_above(low, high) or ((up or down) and floor == ceiling):
         one, other = (source.text[slice(*place(bound))] for bound in (low, high))
         problem = f"BETWEEN {one} AND {other} is true of no row"
         source.note(problem, (place(low)[0], place(high)[1]), f"write BETWEEN {other} AND {one}")
 
 
-def _shift(bound: exp.Expr, sign: type[exp.Expr]) -> tuple[exp.Expr, bool]:
+def _find_shift(bound: exp.Expr, sign: type[exp.Expr]) -> tuple[exp.Expr, bool]:
     """What a bound is computed of by adding, or taking off, a constant; and whether it is."""
     span = bound.expression if isinstance(bound, sign) else None
     amount = (
