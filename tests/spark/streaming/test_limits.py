@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.reconcile.recording.recorder import recordable
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import streaming_queries
-from ouzel.spark.streaming.checkpoint import checkpoint_of
+from ouzel.spark.streaming.checkpoint import PARTITIONS, LocalHome, checkpoint_of, describe_pinned
 from ouzel.spark.streaming.limits import check_streaming
 from ouzel.spark.streaming.run import start_structured
 
@@ -87,6 +88,19 @@ def test_without_the_setting_a_checkpoint_is_gone_in_the_end(job: Callable[..., 
         home = Path(place.uri.removeprefix("file://"))
         assert home.is_dir()
     assert not home.exists()
+
+
+def test_other_shuffle_partitions_than_those_of_the_state_are_told(tmp_path: Path) -> None:
+    home = LocalHome(tmp_path)
+    assert describe_pinned(home, "kept", "5") == ""
+    for number, partitions in ((9, 4), (10, 3)):
+        conf = json.dumps({"batchWatermarkMs": 0, "conf": {PARTITIONS: str(partitions)}})
+        (tmp_path / "kept/offsets").mkdir(parents=True, exist_ok=True)
+        home.write(f"kept/offsets/{number}", f"v1\n{conf}\n{{}}")
+    assert describe_pinned(home, "kept", "5") == "", "without state any number will do"
+    (tmp_path / "kept/state/0").mkdir(parents=True)
+    assert describe_pinned(home, "kept", "3") == ""
+    assert "'kept': the state in its checkpoint has 3 shuffle partitions" in describe_pinned(home, "kept", "5")
 
 
 def queries(job: Job):  # type: ignore[no-untyped-def]

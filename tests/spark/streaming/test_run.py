@@ -102,6 +102,15 @@ def test_a_run_of_whose_micro_batches_spark_does_not_tell_has_failed(
     assert "has not told of all micro-batches" in status.reason
 
 
+def test_a_checkpoint_in_s3_without_its_jars_says_which_they_are(
+    spark: SparkSession, job: Callable[..., Job], words: Path
+) -> None:
+    made = job(WORDS + "SELECT word FROM words", ("checkpoint.path", "s3://kept/words"))
+    status = ended(start_structured(made, spark=spark))
+    assert status.state is RunState.FAILED
+    assert "add --conf spark.jars.packages=org.apache.hadoop:hadoop-aws:3" in status.reason
+
+
 LOG = """
 CREATE TABLE log (id BIGINT, owner VARCHAR, PRIMARY KEY (id) NOT ENFORCED)
 WITH ('connector' = 'file', 'path' = 'log.jsonl', 'format' = 'debezium-json');
