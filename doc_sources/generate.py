@@ -19,7 +19,7 @@ from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.functions.elsewhere import DIFFERENCES
 from ouzel.compiler.functions.spark import to_spark
-from ouzel.compiler.plan import ApplyPython, FinalAggregate, PartialAggregate, Program, walk
+from ouzel.compiler.plan import FinalAggregate, PartialAggregate
 from ouzel.compiler.plan.tables import node_classes
 from ouzel.compiler.sql import compile_sql
 from ouzel.connectors import CONNECTORS
@@ -32,6 +32,7 @@ from ouzel.planner.settings import Settings, setting_docs, shown_setting
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import connector_traits, load_text
 from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.state_plan import Way, ways_of
 from ouzel.spark.lowering.streaming import streaming_queries
 
 SOURCES = Path(__file__).parent
@@ -99,36 +100,51 @@ def connectors() -> str:
 def batch() -> str:
     """docs/batch.md: the PySpark job, which engine runs which construct, and what Structured Streaming makes of queries."""
     streamed = list(_streamed())
-    runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
-    runs.add(ApplyPython)  # no SQL becomes one; see tests/dsl/test_platforms.py
     planned = (PartialAggregate, FinalAggregate)  # no query has them: the planner makes them
-    nodes = [kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned]
+    found = (kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned)
+    nodes = sorted(found, key=lambda kind: kind.__name__)
     words = {True: "yes", False: "no"}
     rows = [
-        (f"`{kind.__name__}`", _sentence(kind), stream, stream, words[BATCH.can_take(kind)], words[kind in runs])
-        for kind in sorted(nodes, key=lambda kind: kind.__name__)
+        (f"`{kind.__name__}`", _sentence(kind), stream, stream, words[BATCH.can_take(kind)], _ways(kind))
+        for kind in nodes
         for stream in (words[OPERATORS.can_take(kind)],)
     ]
     table = _table(("construct", "what it is", "heron", "memory", "batch", "spark"), rows)
-    modes = _table(("query", "Structured Streaming"), [(name, mode) for name, _, mode in streamed])
-    intro, streaming, differences, figures = (
-        (SOURCES / f"batch_{name}.txt").read_text().strip() for name in ("intro", "streaming", "differences", "figures")
+    whys = [
+        (f"`{kind.__name__}`", WAY_WORDS[way], why)
+        for kind in nodes
+        for way, reasons in ways_of(kind).items()
+        for why in reasons
+    ]
+    reasons = _table(("construct", "spark", "why, or when, Spark's own is not used"), whys)
+    modes = _table(("query", "Structured Streaming"), streamed)
+    intro, ways, streaming, differences, figures = (
+        (SOURCES / f"batch_{name}.txt").read_text().strip()
+        for name in ("intro", "ways", "streaming", "differences", "figures")
     )
-    return "\n\n".join(["# The batch job", NOTE, intro, table, streaming, modes, differences, figures])
+    return "\n\n".join(["# The batch job", NOTE, intro, table, ways, reasons, streaming, modes, differences, figures])
 
 
-def _streamed() -> Iterator[tuple[str, Program, str]]:
-    """Each query of doc_sources/batch_streamed.sql, by name: what it compiles to, and how Structured Streaming runs it, or why not."""
+WAY_WORDS = {Way.OWN: "own", Way.IN_STATE: "state", Way.IN_TASKS: "tasks"}
+"""What the page calls the ways."""
+
+
+def _ways(kind: type[plan.Node]) -> str:
+    return ", ".join(WAY_WORDS[way] for way in ways_of(kind)) or "no"
+
+
+def _streamed() -> Iterator[tuple[str, str]]:
+    """Each query of doc_sources/batch_streamed.sql, by name: how Structured Streaming runs it, or why not."""
     tables, *parts = re.split(r"^-- query: (.+)\n", (SOURCES / "batch_streamed.sql").read_text(), flags=re.MULTILINE)
     for name, text in zip(parts[::2], parts[1::2], strict=True):
         program = load_text(tables + text, DOCS, "streamed").program
         try:
             (query,) = streaming_queries(program, DOCS, "streamed")
         except NotSupported as refused:
-            yield name, Program(()), f"refused: {refused.problem}"
+            yield name, f"refused: {refused.problem}"
             continue
         keys = f" by {', '.join(query.keys)}" if query.keys else ""
-        yield name, program, f"{query.mode.value}{keys}{', the rest with each micro-batch' * bool(query.after)}"
+        yield name, f"{query.mode.value}{keys}{', the rest with each micro-batch' * bool(query.after)}"
 
 
 def _sentence(kind: type) -> str:

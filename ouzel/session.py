@@ -36,8 +36,8 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
     """
     refuse_nothing(job)
     refuse_endless_order(job.program)
-    if engine != "heron" and job.settings.delivery.publishes:
-        told = f"'delivery' = 'effectively-once' is kept by topologies of processes, and not by --engine {engine}"
+    if engine not in ("heron", "spark") and job.settings.delivery.publishes:
+        told = f"'delivery' = 'effectively-once' is kept by processes and by Spark, and not by --engine {engine}"
         raise NotSupported(
             told, instead="leave --engine out, or SET 'delivery' = 'at-least-once'", about=("SET", "delivery")
         )

@@ -97,6 +97,7 @@ def describe_streams(program: Program, name: str) -> list[dict[str, Any]]:
     return [
         {
             "table": query.sink.table,
+            "late_table": query.late.table if query.late else None,
             "mode": query.mode.value,
             "ours": dict(query.ours),
             "text": query.text + query.after,

@@ -95,14 +95,29 @@ def streaming_section(program: Program, name: str) -> Iterator[RenderableType]:
     from ouzel.spark.lowering.streaming import streaming_queries
 
     for query in streaming_queries(program, Path("."), name):
+        late = f" and {query.late.table}" if query.late else ""
         yield _title(
-            "Streaming", f"{query.sink.table}, in Spark's {query.mode.value} mode; what stands here is not Spark's own"
+            "Streaming",
+            f"{query.sink.table}{late}, in Spark's {query.mode.value} mode; what stands here is not Spark's own",
         )
         table = Table("operator of Ouzel's in Spark's state", "why", box=None, padding=(0, 3, 0, 0), header_style="dim")
         for label, why in query.ours.items():
             table.add_row(label, why)
         yield Padding(table if query.ours else Text("nothing: all nodes are Spark's own"), (0, 0, 1, 2))
+        for sink in (query.sink, query.late) if query.late else (query.sink,):
+            yield Padding(Text(_describe_again(sink), style="dim"), (0, 0, 1, 2))
         yield Syntax("", "python", theme="ansi_dark").highlight(query.text + query.after)
+
+
+def _describe_again(sink: Sink) -> str:
+    """What a table has of a micro-batch that comes again after a crash."""
+    if sink.traits.returned:
+        return f"{sink.table}: rows are handed on when their micro-batch is committed"
+    told = f"{sink.table}: a micro-batch that comes again after a crash is"
+    if sink.traits.once:
+        return f"{told} not written twice"
+    once = "; with 'delivery' = 'effectively-once' it is not" if sink.traits.publishes else ""
+    return f"{told} written again (at least once){once}"
 
 
 def _memory(ram_mb: int) -> str:

@@ -242,6 +242,14 @@ def _version() -> str:
     return str(pyspark.__version__)
 
 
+def _hadoop_version() -> str:
+    """Of the Hadoop in Spark's package, whose version the jars for S3 must have."""
+    import pyspark
+
+    clients = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+    return next((client.stem.removeprefix("hadoop-client-api-") for client in clients), "VERSION")
+
+
 def translate_error(error: Exception) -> OuzelError:
     """What Spark raised, in one sentence: our own error if one is at its bottom."""
     text = str(error)
@@ -268,6 +276,11 @@ def translate_error(error: Exception) -> OuzelError:
         return OuzelError(
             "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
             f"org.apache.spark:spark-sql-kafka-0-10_2.13:{_version()}, or leave it out and Ouzel reads the topic"
+        )
+    if "S3AFileSystem not found" in text:
+        return OuzelError(
+            "Spark reads and writes S3 by jars that are not there; add "
+            f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{_hadoop_version()}"
         )
     python = re.findall(r"^[A-Za-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
     told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)

@@ -28,7 +28,6 @@ SAID = {
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
-        "they refuse, when the query is planned": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "Spark's streams refuse when the query is planned": "spark/lowering/"
         "test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },
@@ -59,12 +58,16 @@ SAID = {
         "other than `fail` and offsets in WITH are refused": "spark/batch/test_kafka.py::test_what_sparks_own_source_cannot_do_is_refused",
         "one that is there already is refused": "spark/batch/test_cli.py::test_output_insert_and_offsets",
         "what `ouzel batch` cannot do": "spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
-        "What neither has is refused before Spark starts": "spark/lowering/test_streaming.py::"
-        "test_what_spark_cannot_run_is_refused_by_name",
+        "What cannot run is refused before Spark starts": "spark/lowering/test_streaming.py::"
+        "test_what_spark_cannot_run_is_refused_by_name dsl/test_platforms.py::test_a_verb_runs_or_is_refused_with_the_reason",
+        "any other `error.policy` than `fail` is refused": "spark/streaming/test_limits.py::test_settings",
     },
     "structured": {
         "What cannot be run is refused before Spark starts": "spark/streaming/test_limits.py::test_settings",
-        "**Refused** with the reason": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "Refused, when the query is planned, are": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name "
+        "spark/lowering/test_streaming.py::test_event_time_above_an_operator_of_ours_is_refused "
+        "dsl/test_platforms.py::test_a_verb_runs_or_is_refused_with_the_reason",
+        "`kestrel`) are refused": "spark/streaming/test_limits.py::test_what_cannot_be_written_once_is_refused",
         "another query, or this one changed, is refused": "spark/streaming/test_limits.py::test_a_checkpoint_is_of_one_query",
     },
     "connectors": {

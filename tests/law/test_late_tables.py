@@ -35,12 +35,16 @@ ON a.k = b.k AND b.ts BETWEEN a.ts - INTERVAL '1' SECOND AND a.ts EMIT CHANGES L
 }  # fmt: skip
 
 
+def late_program(name: str) -> str:
+    """The query, with its tables."""
+    case = Case("late", name, DROPPING[name], "")
+    return case.program.replace(case.text, f"{LATE_ROWS}\n{case.text}")
+
+
 def run_once(name: str, inputs: Path, seed: int) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     """The answer, the table of late rows, and how many rows were counted as late."""
-    random, text = Random(seed), DROPPING[name].replace("", "")
-    case = Case("late", name, text, "")
-    text = "\n".join([case.program, ""]).replace(case.text, LATE_ROWS.replace("", "") + "\n" + case.text)
-    job = load_text(text, inputs, name, random_shape(case, random))
+    random, case = Random(seed), Case("late", name, DROPPING[name], "")
+    job = load_text(late_program(name), inputs, name, random_shape(case, random))
     TABLES["late_rows"] = MemoryTable()
     faults = random.choices(SURVIVABLE, k=random.randint(0, 4))
     run = simulate(job.topology, job.packing, inputs, seed=seed, faults=faults)

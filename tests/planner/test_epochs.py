@@ -158,9 +158,15 @@ def test_the_page_names_each_table_that_can() -> None:
     assert set(rows) == can
 
 
-@pytest.mark.parametrize("engine", ["memory", "spark"])
-def test_only_topologies_of_processes_keep_it(engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ("memory", "is kept by processes and by Spark, and not by --engine memory"),
+        ("spark", r"SET 'checkpoint\.path' to a folder"),
+    ],
+)
+def test_who_does_not_keep_it_says_so(engine: str, said: str) -> None:
     job = load_text(f"{TICKS} SELECT COUNT(*) AS n FROM ticks", Path(), "ticks", (ONCE,))
     assert job.settings.delivery is Delivery.EFFECTIVELY_ONCE
-    with pytest.raises(OuzelError, match=f"is kept by topologies of processes, and not by --engine {engine}"):
+    with pytest.raises(OuzelError, match=said):
         start(job, engine)

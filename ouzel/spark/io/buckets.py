@@ -100,7 +100,7 @@ _KINDS = (pa.int32(), pa.int32(), pa.binary())
 
 def unpack_batches(operator: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows that an operator gave, as Spark has them."""
-    schema = arrow_schema(weighted_schema(read_operator(operator).operator))
+    schema = arrow_schema(weighted_schema(read_operator(operator).gives))
     for batch in batches:
         for packed in batch.column(0):
             yield from record_batches(unpack_rows(packed.as_py()), schema)
@@ -116,13 +116,16 @@ class Bucket:
         before = read_snapshot(kept) if kept else None
         seed = before.seed if before else secrets.randbits(63)
         self._operator: Operator = OPERATORS[type(node)](node, seed)
+        self._late: Operator | None = OPERATORS[type(held.gives)](held.gives, seed) if held.gives.reads_late else None
         self.calls = before.number if before else 0
         if before is not None and self._operator.state is not None:
             self._operator.state.restore([before])
             self._operator.on_restored()
 
     def handle(self, packed: Iterable[tuple[int, bytes]], watermark_ms: int) -> pl.DataFrame | None:
-        """The changes that these rows of inputs, and then event time, make; the watermark is Spark's, 0 for none.
+        """The changes that these rows of inputs, and then event time, make, or those of the rows that are late.
+
+        The watermark is Spark's, 0 for none.
 
         Raises:
             OuzelError: a row could not be computed.
@@ -139,10 +142,14 @@ class Bucket:
         if self._operator.refused:
             first = self._operator.refused[0]
             raise OuzelError("\n".join(filter(None, [f"{first.reason}: {first.row}", first.detail])))
-        some = [frame for frame in made if frame is not None and frame.height]
+        some = [frame for frame in self._take(made) if frame is not None and frame.height]
         if not some:
             return None
         return net_changes(some) if WEIGHT in some[0].columns else pl.concat(some)
+
+    def _take(self, made: list[pl.DataFrame | None]) -> list[pl.DataFrame | None]:
+        """What of a call is asked for: what the operator has made, or what it has dropped."""
+        return made if self._late is None else [self._late.process(rows) for rows in self._operator.late_frames]
 
     def _process(self, frames: Mapping[int, Sequence[pl.DataFrame]]) -> Iterator[pl.DataFrame | None]:
         for port, parts in sorted(frames.items()):

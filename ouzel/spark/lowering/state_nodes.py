@@ -77,9 +77,10 @@ class Given(Leaf):
 
 
 class HeldOperator(NamedTuple):
-    """What of an InState travels to Spark's workers."""
+    """What of an InState travels to Spark's workers. `gives` is whose rows come out: the operator's own, or those that it drops."""
 
     operator: Node
+    gives: Node
     lag_us: int
     of_tables: bool
 
@@ -106,14 +107,19 @@ class InState(Step):
         return replace(self, branches=inputs)
 
     @property
+    def gives(self) -> Node:
+        """Whose rows these are."""
+        return self.operator
+
+    @property
     def schema(self) -> Schema:
-        """With WEIGHT, if the operator takes rows back."""
-        weight = (Field(WEIGHT, BIGINT),) if self.operator.retracts else ()
-        return Schema((*self.operator.schema, *weight))
+        """With WEIGHT, if rows are taken back."""
+        weight = (Field(WEIGHT, BIGINT),) if self.gives.retracts else ()
+        return Schema((*self.gives.schema, *weight))
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return self.operator.origins
+        return self.gives.origins
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return tuple(frozenset(branch.schema.names) for branch in self.branches)
@@ -139,7 +145,7 @@ class InState(Step):
 
     @property
     def time_column(self) -> str | None:
-        return self.operator.time_column
+        return self.gives.time_column
 
     @property
     def accepts(self) -> tuple[frozenset[Changelog], ...]:
@@ -147,11 +153,11 @@ class InState(Step):
 
     @property
     def changelog(self) -> Changelog:
-        return self.operator.changelog
+        return self.gives.changelog
 
     @property
     def unique_keys(self) -> frozenset[Names]:
-        return self.operator.unique_keys
+        return self.gives.unique_keys
 
     @property
     def state_bound(self) -> str:
@@ -159,14 +165,29 @@ class InState(Step):
 
     @property
     def label(self) -> str:
-        return f"{self.operator.label} in Spark's state"
+        return f"{self.gives.label} in Spark's state"
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.operator.stable_id, self.lag_us)
+        return (self.gives.stable_id, self.lag_us)
 
     def definition(self, column: str) -> tuple[object, ...]:
         return (*self.identity, column)
+
+
+@dataclass(frozen=True)
+class LateOfState(InState):
+    """The rows that `operator` drops as late, as `late` shows them. Spark's stateful nodes have one output, so it is computed once more.
+
+    In one streaming query both have the same micro-batches and the same watermark, and so drop the same rows.
+    """
+
+    late: Node | None = None
+
+    @property
+    def gives(self) -> Node:
+        assert self.late is not None
+        return self.late
 
 
 @dataclass(frozen=True)
@@ -218,9 +239,9 @@ def operators_text(dag: Dag) -> str:
 
 def _pickled_operators(dag: Dag) -> Iterator[tuple[str, bytes]]:
     for node in ours_of(dag):
-        held = HeldOperator(node.operator, node.lag_us, node.of_tables)
-        yield _name(node), pickle_with_modules(held, [node.operator.label])
+        held = HeldOperator(node.operator, node.gives, node.lag_us, node.of_tables)
+        yield _name(node), pickle_with_modules(held, [node.gives.label])
 
 
 def _name(node: InState) -> str:
-    return f"{type(node.operator).__name__}_{node.stable_id[:12]}"
+    return f"{type(node.gives).__name__}_{node.stable_id[:12]}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import (
@@ -18,6 +19,7 @@ from ouzel.compiler.plan import (
     Project,
     SideJoin,
     Union,
+    Watermark,
     walk,
 )
 from ouzel.compiler.plan.aggregates import is_distinct
@@ -25,18 +27,22 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, ours_of
-from ouzel.spark.lowering.streaming_nodes import STREAMING, StreamScan, check_set, copy_scan
-
-NO_CHANGES = "Spark's own takes no rows back"
+from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, LateOfState, ours_of
+from ouzel.spark.lowering.streaming_nodes import GIVES_NO_LATE, STREAMING, StreamScan, check_set, copy_scan
 
 
 def with_our_operators(dag: Dag) -> Dag:
     """The plan with our operators where Spark's own streams have nothing that means the same; rows that are taken back carry WEIGHT."""
     lags: dict[int, int] = {}
+    ours_by_id: dict[int, InState] = {}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         lag_us = max((lags[id(below)] for below in inputs), default=0)
+        if node.reads_late:
+            late = _late_of(node, ours_by_id[id(inputs[0])])
+            lags[id(late)] = lag_us
+            return late
         own = with_inputs(node, inputs)
         if not (why := _why_not_own(own, lag_us)):
             made = _in_tasks(own) if own.asks_tables else _carry_weights(own)
@@ -45,6 +51,7 @@ def with_our_operators(dag: Dag) -> Dag:
         below = [each for upstream in node.inputs for each in walk(upstream)]
         of_tables = all(each.is_rowwise or not any(each.waits) for each in below)
         ours = _in_state(own, inputs, lag_us, of_tables, why)
+        ours_by_id[id(ours)] = ours
         lags[id(ours)] = lag_us + _delay_us(ours.operator)
         return ours
 
@@ -56,51 +63,108 @@ def _why_not_own(node: Node, lag_us: int) -> str:
     if node.declares_time:
         return ""
     weighted = any(WEIGHT in below.schema.names for below in node.inputs)
-    if (check := _OWN.get(type(node))) is not None and (why := check(node, lag_us, weighted)) is not None:
-        return why
-    entry = STREAMING.entries.get(type(node))
+    told = (case.why for case in UNLESS.get(type(node), ()) if case.holds(node, lag_us, weighted))
+    return next(told, why_never_own(type(node)))
+
+
+def why_never_own(kind: type[Node]) -> str:
+    """Why Spark's streams have no node of their own that means what nodes of this class mean; empty if they have."""
+    entry = STREAMING.entries.get(kind)
     return entry.why if isinstance(entry, Refused) else ""
 
 
-def _why_not_own_join(node: Join, lag_us: int, weighted: bool) -> str:
-    if node.kind is not JoinKind.INNER or weighted:
-        return "of joins without a span of time Spark's own has inner ones alone, of rows that are never taken back"
-    return "" if node.keys else "Spark's own joins streams by equal keys alone"
+class Unless(NamedTuple):
+    """A case in which Spark's own node would not do: (node, lag in microseconds, whether an input carries WEIGHT) -> whether it is that."""
+
+    why: str
+    holds: Callable[[Any, int, bool], bool]
 
 
-def _why_not_own_aggregate(node: Aggregate, lag_us: int, weighted: bool) -> str:
-    if weighted:
-        return NO_CHANGES
-    if node.only_grows:
-        return ""
-    if node.emit.lateness_us:
-        return "Spark's own takes no rows of a window that has closed"
-    if not node.window or not node.emit.final:
-        return "Spark's own gives a query one output mode, and this one changes what it gave"
-    if lag_us:
-        return "Spark's own would call rows late that a join below lets out later"
+NO_CHANGES = "Spark's own takes no rows back"
+
+
+def _is_weighted(node: Node, lag_us: int, weighted: bool) -> bool:
+    return weighted
+
+
+def _loses_digits(node: Aggregate, lag_us: int, weighted: bool) -> bool:
     try:
         for call in node.calls:
             if is_distinct(call) and call.argument is not None:
                 check_set(call, node.input.schema[call.argument].type)
-    except NotSupported as error:
-        return error.problem
-    return ""
+    except NotSupported:
+        return True
+    return False
 
 
-_OWN: Mapping[type[Node], Callable[[Any, int, bool], str | None]] = {
-    SideJoin: lambda node, lag_us, weighted: "",
-    Join: _why_not_own_join,
-    Aggregate: _why_not_own_aggregate,
-    ApplyPython: lambda node, lag_us, weighted: NO_CHANGES if weighted else None,
-}
-"""By class (node, lag in microseconds, whether an input carries WEIGHT) -> why not Spark's own node; None: the entry in STREAMING says."""
+UNLESS: Mapping[type[Node], tuple[Unless, ...]] = {
+    Join: (
+        Unless(
+            "of joins without a span of time Spark's own has inner ones alone, of rows that are never taken back",
+            lambda node, lag_us, weighted: node.kind is not JoinKind.INNER or weighted,
+        ),
+        Unless("Spark's own joins streams by equal keys alone", lambda node, lag_us, weighted: not node.keys),
+    ),
+    Aggregate: (
+        Unless(NO_CHANGES, _is_weighted),
+        Unless(f"Spark's own: {GIVES_NO_LATE}", lambda node, lag_us, weighted: bool(node.late)),
+        Unless(
+            "Spark's own takes no rows of a window that has closed",
+            lambda node, lag_us, weighted: not node.only_grows and node.emit.lateness_us > 0,
+        ),
+        Unless(
+            "Spark's own gives a query one output mode, and this one changes what it gave",
+            lambda node, lag_us, weighted: not node.only_grows and not (node.window and node.emit.final),
+        ),
+        Unless(
+            "Spark's own would call rows late that a join below lets out later",
+            lambda node, lag_us, weighted: not node.only_grows and lag_us > 0,
+        ),
+        Unless(
+            "Spark's own would lose digits of DISTINCT values, or has no set of them",
+            lambda node, lag_us, weighted: not node.only_grows and _loses_digits(node, lag_us, weighted),
+        ),
+    ),
+    ApplyPython: (Unless(NO_CHANGES, _is_weighted),),
+}  # fmt: skip
+"""Of each class that Spark's streams have a node of their own for, when that would not do. The first case that holds is told."""
+
+
+ASKING: Mapping[type[Node], str] = {SideJoin: "Spark's own asks no table for single rows"}
+"""Of each class whose nodes may ask tables by key (`asks_tables`), why Spark's own do not."""
+
+
+class Way(Enum):
+    """How a node is computed in Structured Streaming."""
+
+    OWN = "by Spark's own"
+    IN_STATE = "by our operator in Spark's state"
+    IN_TASKS = "by our operator in Spark's tasks"
+
+
+def ways_of(kind: type[Node]) -> dict[Way, tuple[str, ...]]:
+    """How nodes of a class may be computed, and why not by Spark's own; empty if no streaming plan has them. All from what plans go by."""
+    if not BATCH.can_take(kind):  # the plan is the batch's
+        return {}
+    never = "" if kind is Watermark else why_never_own(kind)
+    whys = (*(case.why for case in UNLESS.get(kind, ())), *([never] if never else ()))
+    ways: dict[Way, tuple[str, ...]] = {} if never else {Way.OWN: ()}
+    if whys:
+        ways[Way.IN_STATE] = whys
+    return ways | ({Way.IN_TASKS: (ASKING[kind],)} if kind in ASKING else {})
 
 
 def _in_tasks(node: Node) -> InTasks:
     left, table = node.inputs
     asking = node.with_inputs((Given.of(left), table))
-    return InTasks((left,), asking, why="Spark's own asks no table for single rows", written=node.written)
+    return InTasks((left,), asking, why=ASKING[type(node)], written=node.written)
+
+
+def _late_of(node: Node, dropper: InState) -> LateOfState:
+    """The rows that an operator of ours drops: what is asked for its late rows is always ours."""
+    shown = node.with_inputs((dropper.operator,))
+    held = (dropper.branches, dropper.operator, dropper.lag_us, dropper.of_tables)
+    return LateOfState(*held, f"Spark's own: {GIVES_NO_LATE}", shown, written=node.written)
 
 
 def _in_state(node: Node, inputs: tuple[Node, ...], lag_us: int, of_tables: bool, why: str) -> InState:
@@ -147,4 +211,4 @@ def in_every_batch(dag: Dag) -> bool:
 
 def operator_reasons(dag: Dag) -> dict[str, str]:
     """Of each operator of ours why it is there, by its label."""
-    return {node.operator.label: node.why for node in ours_of(dag)}
+    return {node.gives.label: node.why for node in ours_of(dag)}

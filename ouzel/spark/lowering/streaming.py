@@ -1,4 +1,4 @@
-"""The same plan as Structured Streaming queries: one for each sink. Reads and writes nothing.
+"""The same plan as Structured Streaming queries: one for each statement that writes. Reads and writes nothing.
 
 The lowest aggregate of a sink is Spark's own streaming aggregation; what stands above it is a function over one micro-batch's table.
 """
@@ -16,11 +16,12 @@ from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
 from ouzel.spark.lowering.batch_plan import batch_plan
+from ouzel.spark.lowering.late_tables import statements, together
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.state_nodes import InState, operators_text
 from ouzel.spark.lowering.state_plan import in_every_batch, operator_reasons, with_our_operators
 from ouzel.spark.lowering.statements import write_statements
-from ouzel.spark.lowering.streaming_nodes import STREAMING, lower_streaming
+from ouzel.spark.lowering.streaming_nodes import lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
     aggregates,
     as_streams,
@@ -45,7 +46,7 @@ class OutputMode(Enum):
 
 @dataclass(frozen=True)
 class StreamingQuery:
-    """One sink's streaming query.
+    """One statement's streaming query.
 
     Args:
         sink: where its rows go.
@@ -58,6 +59,7 @@ class StreamingQuery:
         keys: in UPDATE mode, the columns that tell rows apart.
         functions: Python that defines the user's functions and our operators, by names that both texts use; empty without any.
         ours: the nodes that our operators compute in Spark's state, and why Spark's own do not. Then rows may carry WEIGHT.
+        late: the table of the statement's LATE INTO. The frame then holds the rows of both, as `late_tables.together` has put them.
     """
 
     sink: Sink
@@ -68,22 +70,25 @@ class StreamingQuery:
     keys: tuple[str, ...] = ()
     functions: str = ""
     ours: Mapping[str, str] = field(default_factory=dict)
+    late: Sink | None = None
 
 
 def streaming_queries(program: Program, directory: Path, name: str) -> tuple[StreamingQuery, ...]:
-    """One query for each sink of the program; relative paths of tables start at `directory`, `name` is what the program is called.
+    """One query for each statement of the program; relative paths of tables start at `directory`, `name` is what the program is called.
 
     Raises:
         NotSupported: Structured Streaming cannot run something of it; the text names the construct.
     """
-    return tuple(_query(replace(program, sinks=(sink,)), directory, name) for sink in program.sinks)
+    return tuple(_query(replace(program, sinks=sinks), directory, name) for sinks in statements(program.sinks))
 
 
 def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     """Spark's own nodes alone where they can answer the query; else our operators in Spark's state for what Spark has not."""
     dag = with_side_tables(batch_plan(program))
     for node in dag.streams():
-        _refuse(node)
+        _refuse_timed_python(node)
+    if len(dag.sinks) > 1:
+        return replace(_with_ours(together(dag), directory, name), sink=dag.sinks[0], late=dag.sinks[1])
     try:
         return _of_spark(dag, directory, name)
     except NotSupported:
@@ -142,22 +147,6 @@ def _with_ours(dag: Dag, directory: Path, name: str) -> StreamingQuery:
     return StreamingQuery(
         dag.sinks[0], OutputMode.APPEND, text, identifier(sink.table), "", (), functions, operator_reasons(stream)
     )
-
-
-def _refuse(node: Node) -> None:
-    """Refuse what neither Spark nor an operator of ours has, before what follows from it is refused."""
-    if node.reads_late:
-        _refuse_by_place(node)
-    _refuse_timed_python(node)
-
-
-def _refuse_by_place(node: Node) -> None:
-    """Refuse what has no streaming form, with the line where a program in Python has it."""
-    try:
-        STREAMING[type(node)]
-    except NotSupported as error:
-        where = f" (at {node.written.place})" if node.written.place else ""
-        raise NotSupported(f"{error.problem}{where}", instead=error.instead) from None
 
 
 def _refuse_timed_python(node: Node) -> None:

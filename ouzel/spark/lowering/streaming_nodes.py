@@ -20,7 +20,7 @@ from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.compiler.types import BIGINT, BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
-from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, lower_in_state, lower_in_tasks
+from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, LateOfState, lower_in_state, lower_in_tasks
 from ouzel.spark.lowering.tables import call_reader, lower_scan
 from ouzel.spark.lowering.text import call, quote, with_columns
 
@@ -202,6 +202,8 @@ class MicroBatch(plan.Leaf):
         return (*self.identity, column)
 
 
+GIVES_NO_LATE = "it counts the rows that it drops as late, and gives none of them away"
+
 AS_IN_BATCH = (
     plan.Aggregate, plan.ApplyPython, plan.AssignWindow, plan.Filter, plan.Gather, plan.GatherElements, plan.Join, plan.Project,
     plan.SideJoin, plan.Sink, plan.Union, plan.Unnest,
@@ -216,14 +218,11 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         plan.FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         plan.AssignSession: Refused("it has sessions for an aggregate alone, and gives no row its session"),
         plan.SetOperation: Refused("it has INTERSECT and EXCEPT of two streams not at all"),
-        plan.LateRows: Refused(
-            "each table that is written is a query of its own there, and each calls other rows late",
-            "leave LATE INTO out, or use --engine heron",
-        ),
+        plan.LateRows: Refused(GIVES_NO_LATE),
         plan.IntervalJoin: Refused("it forgets by the watermark of all its tables together, and ours by that of each"),
         plan.Served: Refused("it is no stream: the join that asks it does so for itself"),
         Given: Refused("it stands for an input of an operator"),
-        plan.PartialTopN: Refused("its streams have no first rows"),
+        plan.PartialTopN: Refused("it ranks whole partitions"),
         plan.TopN: Refused("its streams have no first rows"),
         plan.Over: Refused("its streams have no windows over rows but those of time"),
         plan.AsofJoin: Refused("it joins no stream with the latest row of another"),
@@ -265,6 +264,7 @@ def _lower_side_scan(node: SideScan, names: FrameNames) -> list[str]:
 
 
 STREAMING.add(InState)(lower_in_state)
+STREAMING.add(LateOfState)(lower_in_state)
 STREAMING.add(InTasks)(lower_in_tasks)
 
 

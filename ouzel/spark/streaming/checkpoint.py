@@ -2,44 +2,154 @@
 
 from __future__ import annotations
 
+import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.spark.lowering.streaming import StreamingQuery
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 PLAN = "query.txt"
 """File of a checkpoint that says what it is the checkpoint of."""
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+S3_REGION = "us-east-1"
+"""The region of a server that is not Amazon's, if the environment says none."""
+
+
+class Home(Protocol):
+    """A folder, here or wherever Hadoop reaches. Names are relative to it."""
+
+    uri: str
+
+    def read(self, name: str) -> str | None:
+        """The text of a file; None if it is not there."""
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file, and the folder if there is none."""
+
+    def names(self, folder: str) -> list[str]:
+        """What a folder holds; nothing if it is not there."""
+
+
+class LocalHome:
+    """A folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.uri = folder, folder.as_uri()
+
+    def read(self, name: str) -> str | None:
+        path = self._folder / name
+        return path.read_text() if path.exists() else None
+
+    def write(self, name: str, text: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / name).write_text(text)
+
+    def names(self, folder: str) -> list[str]:
+        path = self._folder / folder
+        return os.listdir(path) if path.is_dir() else []
+
+
+class HadoopHome:
+    """A folder that Hadoop reaches by its URI: S3, HDFS."""
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        self.uri, self._jvm = uri, spark._jvm
+        self._files = self._path("").getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}".rstrip("/"))
+
+    def read(self, name: str) -> str | None:
+        if not self._files.exists(self._path(name)):
+            return None
+        stream = self._files.open(self._path(name))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        stream = self._files.create(self._path(name), True)
+        try:
+            stream.write(bytearray(text, "utf-8"))
+        finally:
+            stream.close()
+
+    def names(self, folder: str) -> list[str]:
+        path = self._path(folder)
+        return [each.getPath().getName() for each in self._files.listStatus(path)] if self._files.exists(path) else []
+
 
 @contextmanager
-def checkpoint_of(job: Job, queries: Sequence[StreamingQuery]) -> Iterator[str]:
-    """The job's checkpoint as a URI: that of an earlier run if it is there, and of the same query.
+def checkpoint_of(job: Job, queries: Sequence[StreamingQuery], spark: SparkSession | None = None) -> Iterator[Home]:
+    """The job's checkpoint: that of an earlier run if it is there, and of the same query. Only for a URI a session is asked.
 
     Raises:
         QueryError: it is another query's.
     """
     path = job.settings.checkpoint_path
     if not path:
-        with tempfile.TemporaryDirectory(prefix="ouzel-checkpoint-", ignore_cleanup_errors=True) as home:
-            yield Path(home).as_uri()
-    elif "://" in path:
-        yield path.rstrip("/")
+        with tempfile.TemporaryDirectory(prefix="ouzel-checkpoint-", ignore_cleanup_errors=True) as folder:
+            yield LocalHome(Path(folder))
+        return
+    if spark is not None and "://" in path:
+        _reach_store(spark, job.settings.checkpoint_endpoint)
+        home: Home = HadoopHome(spark, uri_of(path))
     else:
-        home = str((job.directory / path).resolve())
-        _claim(Path(home), "\n".join(f"{query.sink.label}\n{query.text}\n{query.after}" for query in queries))
-        yield Path(home).as_uri()
+        home = LocalHome((job.directory / path).resolve())
+    _claim(home, "\n".join(map(_describe, queries)))
+    yield home
 
 
-def _claim(home: Path, plan: str) -> None:
-    note = home / PLAN
-    if note.exists() and note.read_text() != plan:
+def uri_of(path: str) -> str:
+    """The address as Hadoop writes it: S3 is s3a there."""
+    return path.replace("s3://", "s3a://", 1).rstrip("/")
+
+
+def _reach_store(spark: SparkSession, endpoint: str) -> None:
+    """Let Hadoop find the server that 'checkpoint.endpoint' or the environment names. Spark itself takes the keys from the environment."""
+    if endpoint := endpoint or os.environ.get("AWS_ENDPOINT_URL", ""):
+        spark.conf.set("fs.s3a.endpoint", endpoint)
+        spark.conf.set("fs.s3a.endpoint.region", os.environ.get("AWS_REGION", S3_REGION))
+        spark.conf.set("fs.s3a.path.style.access", "true")
+
+
+def _describe(query: StreamingQuery) -> str:
+    labels = [sink.label for sink in (query.sink, query.late) if sink]
+    return "\n".join([*labels, query.text, query.after])
+
+
+def _claim(home: Home, plan: str) -> None:
+    note = home.read(PLAN)
+    if note not in (None, plan):
         raise QueryError(
-            f"{home} is the checkpoint of another query, or of this one before it changed",
+            f"{home.uri.removeprefix('file://')} is the checkpoint of another query, or of this one before it changed",
             instead="give 'checkpoint.path' a new folder",
         )
-    home.mkdir(parents=True, exist_ok=True)
-    note.write_text(plan)
+    if note is None:
+        home.write(PLAN, plan)
+
+
+def describe_pinned(home: Home, table: str, asked: str) -> str:
+    """What is said of a query with state that asks for other shuffle partitions than its checkpoint has; empty if nothing."""
+    starts = [name for name in home.names(f"{table}/offsets") if name.isdigit()]
+    if not starts or not home.names(f"{table}/state"):
+        return ""
+    _, metadata, *_ = (home.read(f"{table}/offsets/{max(starts, key=int)}") or "\n{}").splitlines()
+    pinned = json.loads(metadata).get("conf", {}).get(PARTITIONS, asked)
+    if pinned == asked:
+        return ""
+    return (
+        f"table '{table}': the state in its checkpoint has {pinned} shuffle partitions, and Spark keeps that number; "
+        f"{PARTITIONS} = {asked} begins with a new 'checkpoint.path'"
+    )

@@ -36,17 +36,33 @@ def check_streaming(job: Job, master: str | None = None) -> None:
     if settings.late_path:
         raise NotSupported(
             "Structured Streaming counts the rows that it drops as late and does not give them away",
-            instead="leave out 'late.path', or run it on --engine heron",
+            instead="leave out 'late.path' and write LATE INTO, or run it on --engine heron",
         )
     if settings.error_policy is not BadRecordPolicy.FAIL:
         raise NotSupported(
             f"Spark ends a query when an expression fails, and 'error.policy' is {settings.error_policy.value}",
             instead="leave it out and write TRY_CAST and the like, or run it on --engine heron",
         )
+    if settings.delivery.publishes:
+        _check_publishing(job)
     if master and not master.startswith("local") and not settings.checkpoint_path:
         raise NotSupported(
             f"on {master} a checkpoint must be where every executor can write",
             instead="SET 'checkpoint.path' to a folder that they share",
+        )
+
+
+def _check_publishing(job: Job) -> None:
+    """See that a run which goes on knows what is written; that each table can show a micro-batch all at once is seen when it is planned.
+
+    Raises:
+        NotSupported: nothing says where a run goes on.
+    """
+    if not job.settings.checkpoint_path:
+        raise NotSupported(
+            "'delivery' = 'effectively-once': on Spark a run that is started again knows what is written by its checkpoint",
+            instead="SET 'checkpoint.path' to a folder",
+            about=("SET", "delivery"),
         )
 
 

@@ -18,10 +18,10 @@ logging.getLogger("py4j").addHandler(logging.NullHandler())  # what goes wrong i
 
 
 class Listener(StreamingQueryListener):  # type: ignore[misc]
-    """Calls `progressed` with the report of each micro-batch, and `terminated` with the run's id when a query has ended, in this order."""
+    """Calls `progressed` with the report of each micro-batch."""
 
-    def __init__(self, progressed: Callable[[Mapping[str, Any]], None], terminated: Callable[[str], None]) -> None:
-        self._progressed, self._terminated = progressed, terminated
+    def __init__(self, progressed: Callable[[Mapping[str, Any]], None]) -> None:
+        self._progressed = progressed
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """Nothing to do."""
@@ -31,5 +31,4 @@ class Listener(StreamingQueryListener):  # type: ignore[misc]
         self._progressed(json.loads(event.progress.json))
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Nothing more comes of a query."""
-        self._terminated(str(event.runId))
+        """Nothing to do."""

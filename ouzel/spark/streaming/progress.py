@@ -54,6 +54,23 @@ class Account:
             self.watermark_us = _time_us(watermark)
 
 
+class LateCalls:
+    """Adds up what operators tell of late rows, each call once: one that is computed twice, or a task that runs again, tells it again."""
+
+    def __init__(self) -> None:
+        self._counted: dict[tuple[str, int], int] = {}
+
+    def take(self, told: dict[tuple[str, int, int], int]) -> int:
+        """Late rows of calls that were not counted before: `told` has them by operator, bucket and number of the call, and is emptied."""
+        calls = sorted(told.popitem() for _ in range(len(told)))
+        return sum(late for call, late in calls if self._is_new(*call))
+
+    def _is_new(self, operator: str, bucket: int, number: int) -> bool:
+        before = self._counted.get((operator, bucket), -1)
+        self._counted[operator, bucket] = max(before, number)
+        return number > before
+
+
 def _time_us(text: str) -> int | None:
     """None for the beginning of time, which is 1970 to Spark, and for times that have no date: there the input has ended."""
     try:

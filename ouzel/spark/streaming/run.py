@@ -9,14 +9,14 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.interrupts import AwaitedThread
 from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import checkpoint_of
+from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 POLL_S = 0.02
 LOOK_S = 0.5
 """How often somebody who waits without a limit sees whether the run has ended."""
-
-REPORTS_S = 10.0
-"""How long the last reports of a query that has ended are waited for."""
 
 EVENTS_MAX = 1_000
 
@@ -76,7 +73,7 @@ class StructuredHandle(RowIteration):
         self._bad_places = set[tuple[str, str]]()
         self._rows_out = self._rows_bad = 0
         self._lock, self._news, self._stop = threading.RLock(), threading.Event(), threading.Event()
-        self._gate, self._told = MicroBatchGate(), set[str]()
+        self._gate = MicroBatchGate()
         self._thread = AwaitedThread(self._run, "structured")
         self._thread.start()
 
@@ -182,18 +179,20 @@ class StructuredHandle(RowIteration):
         hand_on(spark)
         spark.conf.set("spark.sql.ansi.enabled", "true")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
-        listener = Listener(self._on_progress, self._on_end)
+        listener = Listener(self._on_progress)
         spark.streams.addListener(listener)
         try:
-            with checkpoint_of(self._job, self._queries) as checkpoint:
+            with checkpoint_of(self._job, self._queries, spark) as checkpoint:
                 try:
                     for query in self._queries:
+                        self._say_pinned(describe_pinned(checkpoint, query.sink.table, spark.conf.get(PARTITIONS)))
                         self._streams.append(Stream(query, self._job, self._gate))
-                        self._streams[-1].start(spark, checkpoint)
+                        self._streams[-1].start(spark, checkpoint.uri)
                     self._state = RunState.RUNNING
                     self._follow()
                 finally:
                     self._end()
+                self._check_told()
         finally:
             spark.streams.removeListener(listener)
         return RunState.STOPPED if self._stop.is_set() else RunState.FINISHED
@@ -209,16 +208,25 @@ class StructuredHandle(RowIteration):
             self._stop.wait(POLL_S)
 
     def _end(self) -> None:
-        """Stop the queries, and wait until everything that Spark has to tell of them is told."""
+        """Stop the queries, and take the reports that the listener has not brought yet: it may be far behind."""
         self._gate.stop()
         for stream in self._streams:
             stream.stop()
-        runs = {stream.run_id for stream in self._streams} - {""}
-        deadline = time.monotonic() + REPORTS_S
-        while not self._told >= runs and time.monotonic() < deadline:
-            time.sleep(POLL_S)
+        for report in (report for stream in self._streams for report in stream.reports()):
+            self._on_progress(report)
         for stream in self._streams:
             stream.close()
+
+    def _check_told(self) -> None:
+        """See that no micro-batch is missing in the answer of a run that has come to its end.
+
+        Raises:
+            TopologyError: Spark has told of fewer than it has committed.
+        """
+        if not self._stop.is_set() and not all(stream.settled for stream in self._streams):
+            raise TopologyError(
+                "Spark has not told of all micro-batches that it has committed, and the answer lacks some"
+            )
 
     def _on_progress(self, report: Mapping[str, Any]) -> None:
         stream = next((each for each in self._streams if each.run_id == report["runId"]), None)
@@ -231,11 +239,12 @@ class StructuredHandle(RowIteration):
             self._rows_bad += stream.settle(self._bad_places, self._say_bad)
         self._news.set()
 
+    def _say_pinned(self, text: str) -> None:
+        if text:
+            self._events.append(Event("note", text))
+
     def _say_bad(self, text: str) -> None:
         self._events.append(Event("bad-record", text))
-
-    def _on_end(self, run_id: str) -> None:
-        self._told.add(run_id)
 
 
 def _most(counts: Iterable[Mapping[str, int]]) -> Counter[str]:

@@ -7,19 +7,23 @@ changed, and what is printed or handed to whoever started the run must be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, SinkMode
-from ouzel.connectors import open_sink
-from ouzel.connectors.writing import SinkRequest, SinkWriter, WithdrawingWriter
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
+from ouzel.connectors import open_publisher, open_sink
+from ouzel.connectors.writing import EpochPublisher, SinkRequest, SinkWriter, WithdrawingWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request
+from ouzel.spark.lowering.late_tables import given_names
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
+from ouzel.spark.lowering.streaming_nodes import BRANCH
 from ouzel.spark.streaming.changes import Changes, NewRows, RowsByKey, WholeTable
 from ouzel.spark.streaming.parts import apply_types, write_part
 
@@ -48,25 +52,64 @@ class MicroBatchSink(Protocol):
         """Nothing more comes."""
 
 
-def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> MicroBatchSink:
-    """The outlet of a query; `hand` takes what a trailing SELECT gives.
+def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand, publishes: bool = False) -> MicroBatchSink:
+    """The outlet of a query; `hand` takes what a trailing SELECT gives. With `publishes` a row is written once, whatever dies.
 
     Raises:
         ConnectorError: the sink cannot be opened.
     """
+    if query.late is not None:
+        parts = (replace(query, late=None), replace(query, sink=query.late, late=None))
+        return ByTable([(outlet(part, directory, name, hand, publishes), part.sink) for part in parts])
     sink = query.sink
     request = sink_request(sink, directory, name)
     if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and sink.traits.spark == NOTHING:
         return Forgotten()
+    if publishes and not (sink.traits.once or sink.traits.returned):
+        return ByDriver(query, request, PublishingWriter(sink.connector, request))
     if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and not sink.traits.alone:
         return ByTasks(sink.connector, request)
     writer = _Handing(hand) if sink.traits.returned else open_sink(sink.connector, request)
     return ByDriver(query, request, writer)
 
 
+class ByTable:
+    """Gives the rows of a micro-batch that are of several tables to the outlet of each. It is computed once: its state changes but once."""
+
+    def __init__(self, outlets: Sequence[tuple[MicroBatchSink, Sink]]) -> None:
+        self._outlets = outlets
+
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """See MicroBatchSink."""
+        kept = frame.persist()
+        try:
+            parts = [(outlet, _rows_of(kept, sink, place)) for place, (outlet, sink) in enumerate(self._outlets)]
+            return sum(outlet.take(part, number, batch_id) for outlet, part in parts)
+        finally:
+            kept.unpersist()
+
+    def close(self) -> None:
+        """Close all."""
+        for outlet, _ in self._outlets:
+            outlet.close()
+
+
+def _rows_of(frame: DataFrame, sink: Sink, place: int) -> DataFrame:
+    """The rows of one of several tables, with their weights if they may be taken back."""
+    from pyspark.sql import functions as F
+
+    columns = [F.col(column_name(given)).alias(name) for given, name in given_names(sink, place).items()]
+    weight = [F.col(column_name(WEIGHT))] if sink.input.retracts else []
+    return frame.where(F.col(column_name(BRANCH)) == place).select(*columns, *weight)
+
+
 def batch_id_of(query_id: UUID | str, number: int) -> int:
     """An id for a query's micro-batch: the same after a restart from its checkpoint, and another one for every other query."""
-    return (UUID(str(query_id)).int >> 88) << 24 | number
+    return (UUID(str(query_id)).int >> 88) << NUMBER_BITS | number
+
+
+NUMBER_BITS = 24
+"""Of an id that are the micro-batch's number."""
 
 
 def _changes(query: StreamingQuery, columns: Mapping[str, pl.DataType], given: Sequence[str]) -> Changes:
@@ -139,6 +182,37 @@ class _Handing:
 
     def close(self) -> None:
         pass
+
+
+class PublishingWriter:
+    """Makes each micro-batch visible whole, with its number as that of an epoch, so one that comes again is known to be there.
+
+    Another driver that goes on from the same checkpoint fences this one.
+    """
+
+    flush_interval_ms, flush_rows = 0, 1
+
+    def __init__(self, connector: str, request: SinkRequest) -> None:
+        self._connector, self._request = connector, request
+        self._publisher: EpochPublisher | None = None
+        self._published = 0
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        if self._publisher is None:
+            run = f"spark-{batch_id >> NUMBER_BITS:x}"
+            self._publisher = open_publisher(self._connector, replace(self._request, run=run))
+            self._published = self._publisher.last_published()
+        epoch = (batch_id & (1 << NUMBER_BITS) - 1) + 1  # they begin at 1
+        if epoch > self._published:
+            self._publisher.publish(epoch, [frame])
+            self._published = epoch
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        if self._publisher is not None:
+            self._publisher.close()
 
 
 class Forgotten:

@@ -18,7 +18,7 @@ from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
-from ouzel.spark.streaming.progress import Account
+from ouzel.spark.streaming.progress import Account, LateCalls
 from ouzel.spark.streaming.sinks import batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
 from ouzel.spark.streaming.spark_files import SparkFiles
@@ -44,12 +44,14 @@ class Stream:
     """One sink's query."""
 
     def __init__(self, plan: StreamingQuery, job: Job, gate: MicroBatchGate) -> None:
-        self.plan, self.account = plan, Account()
+        self.plan, self.account, self._late_calls = plan, Account(), LateCalls()
         self.error: OuzelError | None = None
         self._job, self._gate = job, gate
-        self._outlet = outlet(plan, job.directory, job.topology.name, self._hand)
+        publishes = job.settings.delivery.publishes
+        self._outlet = outlet(plan, job.directory, job.topology.name, self._hand, publishes)
         self._frames: list[pl.DataFrame] = []
         self._written: dict[int, TakenMicroBatch] = {}
+        self._reported = -1
         self._started = threading.Event()
         self._finish: Callable[[DataFrame], DataFrame] | None = None
         self.running: Running | None = None
@@ -133,18 +135,22 @@ class Stream:
         self._gate.add(int(frame.estimated_size()))
 
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
-        """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
+        """Take Spark's report of a committed micro-batch; what of it the sink has taken: nothing of one that was told before."""
+        if report["batchId"] <= self._reported:
+            return TakenMicroBatch(0)
+        self._reported = report["batchId"]
         self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
 
+    def reports(self) -> list[Mapping[str, Any]]:
+        """What Spark itself keeps of its last reports; all that a query that has stopped had left to tell."""
+        return [json.loads(one.json) for one in self.running.recentProgress] if self.running else []
+
     def _take_late(self) -> int:
         """How many rows our operators have dropped as late since the last call."""
         assert self._late is not None
-        counts, taken = self._late.value, 0
-        while counts:
-            taken += counts.popitem()[1]
-        return taken
+        return self._late_calls.take(self._late.value)
 
     @property
     def run_id(self) -> str:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ouzel import Source
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported
 from ouzel.session import load_text
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
+from tests.dsl.verbs import Reading, write_inputs
 
 TABLES = """
 CREATE TABLE events (
@@ -136,6 +138,22 @@ def test_what_spark_has_not_our_operators_do_and_the_query_says_why(text: str, w
         assert "in_state(" in made.text
 
 
+LATE_TABLE = "CREATE TABLE late (kind VARCHAR, id INT) WITH ('connector' = 'print');"
+
+
+def test_a_statement_and_its_late_rows_are_one_query_that_reads_each_table_once() -> None:
+    counted = f"SELECT COUNT(*) AS n {MINUTES} EMIT AFTER WATERMARK LATE INTO late"
+    written = "CREATE TABLE other (n BIGINT) WITH ('connector' = 'print'); INSERT INTO other SELECT id FROM events;"
+    other, made = queries(f"{LATE_TABLE.replace('INT', 'BIGINT')} {written} {counted};")
+    assert (other.sink.table, other.late) == ("other", None)
+    assert made.late is not None
+    assert (made.sink.table, made.late.table, made.mode) == ("result", "late", OutputMode.APPEND)
+    compile(made.functions + made.text, "text", "exec")
+    assert (made.text.count("read_stream("), made.text.count("in_state(")) == (1, 2)
+    assert all(name in made.text for name in ('"0$n"', '"1$kind"', '"1$id"'))
+    assert any("gives none of them away" in why for why in made.ours.values())
+
+
 @pytest.mark.parametrize(
     ("text", "operator", "why"),
     [
@@ -161,11 +179,10 @@ def test_explain_says_which_operators_are_ours_and_why(tmp_path: Path, text: str
             "table 'here': Structured Streaming cannot read connector 'memory', which lives in one process; use 'file', or --engine heron",
         ),
         (
-            f"CREATE TABLE late (kind VARCHAR) WITH ('connector' = 'print'); "
-            f"SELECT COUNT(*) AS n {MINUTES} EMIT AFTER WATERMARK LATE INTO late;",
-            "Structured Streaming cannot take LateRows: each table that is written is a query of its own there, and each calls other rows "
-            "late; "
-            "leave LATE INTO out, or use --engine heron",
+            "CREATE TABLE queue (id BIGINT) WITH ('connector' = 'kestrel', 'servers' = 'a:1', 'queue' = 'q', 'format' = 'json'); "
+            "SELECT id FROM queue;",
+            "table 'queue': Structured Streaming goes by offsets, and connector 'kestrel' is acknowledged item by item; "
+            "run it on --engine heron",
         ),
     ],
 )  # fmt: skip
@@ -173,3 +190,13 @@ def test_what_spark_cannot_run_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(NotSupported) as refused:
         queries(text)
     assert str(refused.value) == said
+
+
+def test_event_time_above_an_operator_of_ours_is_refused(tmp_path: Path) -> None:
+    write_inputs(tmp_path)
+    read = Source.file(str(tmp_path / "readings.parquet"), Reading, format="parquet")
+    joined = read.sql("SELECT a.at, b.value FROM this AS a LEFT JOIN this AS b ON a.place = b.place").event_time("at")
+    window = "TABLE(TUMBLE(TABLE this, DESCRIPTOR(event_time), INTERVAL '1' HOUR)) GROUP BY window_start, window_end"
+    job = joined.sql(f"SELECT window_start, COUNT(*) AS n FROM {window} EMIT AFTER WATERMARK").job()
+    with pytest.raises(NotSupported, match="would not hear of the end of its tables; declare the time of its tables"):
+        streaming_queries(job.program, job.directory, "joined")

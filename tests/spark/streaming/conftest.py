@@ -17,7 +17,8 @@ from tests.law.engines import folded
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-WAIT_S = 200
+WAIT_S = 500
+"""How long a run may take, where others use the machine too."""
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ouzel.errors import TopologyError
 from ouzel.spark.streaming import changes
 from ouzel.spark.streaming.changes import RowsByKey, WholeTable
 from ouzel.spark.streaming.gate import MicroBatchGate
-from ouzel.spark.streaming.progress import Account
+from ouzel.spark.streaming.progress import Account, LateCalls
 from ouzel.spark.streaming.sinks import batch_id_of
 
 COLUMNS = {"word": pl.String(), "n": pl.Int64()}
@@ -95,6 +95,14 @@ def test_watermarks(text: str, time_us: int | None) -> None:
     account = Account()
     account.add({**report(None, {}, 0), "eventTime": {"watermark": text}})
     assert account.watermark_us == time_us
+
+
+def test_a_call_that_is_told_twice_is_counted_once() -> None:
+    calls = LateCalls()
+    told = {("one", 7, 2): 3, ("one", 7, 1): 2, ("other", 7, 1): 1}
+    assert calls.take(told) == 6
+    assert not told
+    assert calls.take({("one", 7, 2): 3, ("one", 8, 1): 1, ("other", 7, 4): 5}) == 6
 
 
 def test_a_gate_that_is_shut_waits_for_those_inside() -> None:

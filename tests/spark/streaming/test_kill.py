@@ -77,6 +77,10 @@ def parts(folder: Path) -> list[Path]:
     return sorted((folder / "kept").glob("part-*"))
 
 
+def rows_in(folder: Path) -> list[dict[str, int]]:
+    return [json.loads(line) for part in parts(folder) for line in part.read_text().splitlines()]
+
+
 def rows_after_a_kill(query: str, tmp_path: Path, warm_workers: WarmWorkers) -> list[dict[str, int]]:
     """What is in the table of a run that was killed and started again."""
     (tmp_path / "numbers.sql").write_text(query)
@@ -90,7 +94,7 @@ def rows_after_a_kill(query: str, tmp_path: Path, warm_workers: WarmWorkers) -> 
     _, said = again.communicate(timeout=WAIT_S)
     assert again.returncode == 0, said.decode()
     assert len(parts(tmp_path)) > len(before), "it was killed after its last micro-batch"
-    return [json.loads(line) for part in parts(tmp_path) for line in part.read_text().splitlines()]
+    return rows_in(tmp_path)
 
 
 def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:

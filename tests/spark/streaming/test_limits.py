@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.reconcile.recording.recorder import recordable
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import streaming_queries
-from ouzel.spark.streaming.checkpoint import checkpoint_of
+from ouzel.spark.streaming.checkpoint import PARTITIONS, LocalHome, checkpoint_of, describe_pinned
 from ouzel.spark.streaming.limits import check_streaming
 from ouzel.spark.streaming.run import start_structured
 
@@ -33,6 +34,21 @@ COUNT = "SELECT n, COUNT(*) AS many FROM t GROUP BY n EMIT CHANGES"
 def test_settings(job: Callable[..., Job], text: str, setting: tuple[str, str], sentence: str) -> None:
     with pytest.raises(NotSupported, match=sentence):
         start_structured(job(ROWS + text, setting))
+
+
+def test_what_cannot_be_written_once_is_refused(job: Callable[..., Job]) -> None:
+    once = ("delivery", "effectively-once")
+    with pytest.raises(
+        NotSupported, match=r"knows what is written by its checkpoint; SET 'checkpoint\.path' to a folder"
+    ):
+        check_streaming(job(ROWS + SELECT, once))
+    made = job(ROWS + "CREATE TABLE kept (n INT) WITH ('connector' = 'file', 'path' = 'k', 'format' = 'json'); INSERT INTO kept " + SELECT,
+               once, ("checkpoint.path", "state"))  # fmt: skip
+    check_streaming(made)
+    for connector in ("'print'", "'kestrel', 'servers' = 'a:1', 'queue' = 'q', 'format' = 'json'"):
+        text = f"{ROWS}CREATE TABLE kept (n INT) WITH ('connector' = {connector}); INSERT INTO kept {SELECT}"
+        with pytest.raises(NotSupported, match=r"'kept' .* cannot show the rows of an epoch all at once"):
+            job(text, once, ("checkpoint.path", "state"))
 
 
 def test_a_recorded_run_asks_spark_for_no_late_rows(job: Callable[..., Job], tmp_path: Path) -> None:
@@ -61,7 +77,7 @@ def test_a_checkpoint_is_of_one_query(job: Callable[..., Job], tmp_path: Path) -
     one, other = (job(ROWS + text, ("checkpoint.path", "state")) for text in (SELECT, SELECT + " WHERE n > 1"))
     for made in (one, one):
         with checkpoint_of(made, queries(made)) as place:
-            assert place == (tmp_path / "state").as_uri()
+            assert place.uri == (tmp_path / "state").as_uri()
     with pytest.raises(QueryError, match="is the checkpoint of another query"), checkpoint_of(other, queries(other)):
         pass
 
@@ -69,9 +85,22 @@ def test_a_checkpoint_is_of_one_query(job: Callable[..., Job], tmp_path: Path) -
 def test_without_the_setting_a_checkpoint_is_gone_in_the_end(job: Callable[..., Job]) -> None:
     made = job(ROWS + SELECT)
     with checkpoint_of(made, queries(made)) as place:
-        home = Path(place.removeprefix("file://"))
+        home = Path(place.uri.removeprefix("file://"))
         assert home.is_dir()
     assert not home.exists()
+
+
+def test_other_shuffle_partitions_than_those_of_the_state_are_told(tmp_path: Path) -> None:
+    home = LocalHome(tmp_path)
+    assert describe_pinned(home, "kept", "5") == ""
+    for number, partitions in ((9, 4), (10, 3)):
+        conf = json.dumps({"batchWatermarkMs": 0, "conf": {PARTITIONS: str(partitions)}})
+        (tmp_path / "kept/offsets").mkdir(parents=True, exist_ok=True)
+        home.write(f"kept/offsets/{number}", f"v1\n{conf}\n{{}}")
+    assert describe_pinned(home, "kept", "5") == "", "without state any number will do"
+    (tmp_path / "kept/state/0").mkdir(parents=True)
+    assert describe_pinned(home, "kept", "3") == ""
+    assert "'kept': the state in its checkpoint has 3 shuffle partitions" in describe_pinned(home, "kept", "5")
 
 
 def queries(job: Job):  # type: ignore[no-untyped-def]

@@ -17,7 +17,9 @@ from ouzel.runtime.run import RunState
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
 from ouzel.spark.streaming import gate, run
+from ouzel.spark.streaming.listener import Listener
 from ouzel.spark.streaming.run import start_structured
+from ouzel.spark.streaming.stream import Stream
 from tests.spark.streaming.conftest import ended
 
 if TYPE_CHECKING:
@@ -74,6 +76,39 @@ def test_changes_of_several_micro_batches_add_up(
     assert len(frames) == 3
     assert all(WEIGHT in frame.columns for frame in frames)
     assert total(frames) == {"w0": 4, "w1": 3, "w2": 3}
+
+
+def hear_nothing(self: Listener, event: object) -> None:
+    """In the place of the listener's own: as of one that is behind, which has heard nothing when the run ends."""
+
+
+def test_what_the_listener_has_not_heard_when_a_run_ends_is_in_the_answer(
+    spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Listener, "onQueryProgress", hear_nothing)
+    handle = start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "4")), spark=spark)
+    status, frames = ended(handle), handle.results()
+    assert (status.state, status.rows_in, status.rows_out, status.reason) == (RunState.FINISHED, 10, 10, "")
+    assert [frame.height for frame in frames] == [4, 4, 2]
+
+
+def test_a_run_of_whose_micro_batches_spark_does_not_tell_has_failed(
+    spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Listener, "onQueryProgress", hear_nothing)
+    monkeypatch.setattr(Stream, "reports", lambda self: [])
+    status = ended(start_structured(job(WORDS + "SELECT word FROM words"), spark=spark))
+    assert status.state is RunState.FAILED
+    assert "has not told of all micro-batches" in status.reason
+
+
+def test_a_checkpoint_in_s3_without_its_jars_says_which_they_are(
+    spark: SparkSession, job: Callable[..., Job], words: Path
+) -> None:
+    made = job(WORDS + "SELECT word FROM words", ("checkpoint.path", "s3://kept/words"))
+    status = ended(start_structured(made, spark=spark))
+    assert status.state is RunState.FAILED
+    assert "add --conf spark.jars.packages=org.apache.hadoop:hadoop-aws:3" in status.reason
 
 
 LOG = """
