@@ -461,10 +461,10 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
                 if inspect.isfunction(method):
                     check_plain(method, f"{name} of '{component}'", may_yield=base is not KeepsState)
             check_takes(component, user, base)
-    for base, asked, called in ASKED:
-        if isinstance(user, base):
-            if getattr(type(user), called) is getattr(base, called):
-                check_asked(component, user, base, asked)
+    for nearest, asked, called in ASKED:
+        if isinstance(user, nearest):
+            if getattr(type(user), called) is getattr(nearest, called):
+                check_asked(component, user, nearest, asked)
             break
     if isinstance(user, Bolt):
         warn_of_no_acks(component, user)

@@ -279,3 +279,45 @@ def test_objects_have_no_lines(tmp_path: Path) -> None:
         f"Source.file('{path}', Order, …), where Order is a dataclass with these fields, or str for a field 'value'"
     )
     assert Source.file(path, format="json", columns=["user"]).table("memory").rows() == [("ann",)]
+
+
+QUERY = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (
+            lambda: ouzel.table(QUERY, params={"country": "DE"}),  # type: ignore[call-arg]
+            "ouzel.table takes no argument params; a query has no parameters: put the values into its text, with text.format(…)",
+        ),
+        (
+            lambda: ouzel.start(QUERY, parallelism=2),  # type: ignore[call-arg]
+            "ouzel.start takes no argument parallelism; of a query write ouzel.start(ouzel.query(text, parallelism=…)), of a stream "
+            "stream.start(parallelism=…), of a topology TopologyBuilder(name, ouzel.Settings(…))",
+        ),
+        (
+            lambda: ouzel.table(QUERY, functions=[]),  # type: ignore[call-arg]
+            "ouzel.table takes no argument functions; they are of the query: write ouzel.table(ouzel.query(text, functions=[…]))",
+        ),
+        (
+            lambda: ouzel.submit(QUERY, engine="memory"),  # type: ignore[call-arg]
+            "ouzel.submit takes no argument engine; what is submitted runs in processes: leave it out, or write "
+            "ouzel.start(query, engine='memory')",
+        ),
+        (
+            lambda: ouzel.run(QUERY, name="numbers"),  # type: ignore[call-arg]
+            "ouzel.run takes no argument name; it takes what, engine",
+        ),
+    ],
+)
+def test_an_argument_that_is_not_taken_is_told_with_where_it_belongs(program: Callable[[], Any], told: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        program()
+    assert str(caught.value) == told
+
+
+def test_a_status_has_no_rows() -> None:
+    told = "run() drops those of a SELECT; write ouzel.table(query) for its answer, or for row in ouzel.start(query)"
+    with pytest.raises(TypeError, match=re.escape(told)):
+        list(ouzel.Status(ouzel.RunState.FINISHED))
