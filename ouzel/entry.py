@@ -61,7 +61,7 @@ def _tell_of_options(function: F) -> F:
 
 
 def _advise_of_option(called: str, unknown: str, known: list[str]) -> str:
-    if unknown in ("params", "parameters", "args", "values"):
+    if unknown in ("params", "parameters", "args"):
         return "a query has no parameters: put the values into its text, with text.format(…)"
     if unknown == "functions":
         return f"they are of the query: write ouzel.{called}(ouzel.query(text, functions=[…]))"

@@ -463,7 +463,7 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
             check_takes(component, user, base)
     for nearest, asked, called in ASKED:
         if isinstance(user, nearest):
-            if getattr(type(user), called) is getattr(nearest, called):
+            if inspect.getattr_static(user, called) is inspect.getattr_static(nearest, called):
                 check_asked(component, user, nearest, asked)
             break
     if isinstance(user, Bolt):
