@@ -50,14 +50,14 @@ def _tell_of_options(function: F) -> F:
     signature = inspect.signature(function)
 
     @wraps(function)
-    def told(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **named: Any) -> Any:
         unknown = next((name for name in named if name not in signature.parameters), None)
         if unknown is not None:
             problem = f"ouzel.{function.__name__} takes no argument {unknown}"
             raise QueryError(problem, instead=_advise_of_option(function.__name__, unknown, list(signature.parameters)))
         return function(*args, **named)
 
-    return cast(F, told)
+    return cast(F, call)
 
 
 def _advise_of_option(called: str, unknown: str, known: list[str]) -> str:
