@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ouzel import session
 from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
@@ -40,6 +42,38 @@ What = session.Job | Topology | str | Path | Runs
 
 WAIT_SECONDS = 0.5
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _tell_of_options(function: F) -> F:
+    """The function, which says what to write instead of an argument that it does not take."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        unknown = next((name for name in named if name not in signature.parameters), None)
+        if unknown is not None:
+            problem = f"ouzel.{function.__name__} takes no argument {unknown}"
+            raise QueryError(problem, instead=_advise_of_option(function.__name__, unknown, list(signature.parameters)))
+        return function(*args, **named)
+
+    return cast(F, call)
+
+
+def _advise_of_option(called: str, unknown: str, known: list[str]) -> str:
+    if unknown in ("params", "parameters", "args"):
+        return "a query has no parameters: put the values into its text, with text.format(…)"
+    if unknown == "functions":
+        return f"they are of the query: write ouzel.{called}(ouzel.query(text, functions=[…]))"
+    if unknown in {one.name for one in fields(Settings)}:
+        return (
+            f"of a query write ouzel.{called}(ouzel.query(text, {unknown}=…)), of a stream stream.{called}({unknown}=…), "
+            "of a topology TopologyBuilder(name, ouzel.Settings(…))"
+        )
+    if unknown == "engine":
+        return "what is submitted runs in processes: leave it out, or write ouzel.start(query, engine='memory')"
+    return f"it takes {', '.join(known)}"
+
 
 def query(
     text: str | Path, directory: str | Path = ".", *, functions: Iterable[Row] = (), **settings: Any
@@ -62,6 +96,7 @@ def query(
     return session.load_text(str(text), Path(directory).resolve(), "query", pairs, functions)
 
 
+@_tell_of_options
 def start(what: What, engine: str = "heron") -> Handle:
     """Run a query (compiled, its text, or the path of its file) or a topology, and return at once.
 
@@ -73,6 +108,7 @@ def start(what: What, engine: str = "heron") -> Handle:
     return session.start(_job(what), engine)
 
 
+@_tell_of_options
 def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow_state_loss: bool = False) -> Handle:
     """Run a query or a topology that stays when this program ends: a handle on it, as `attach` gives.
 
@@ -173,6 +209,7 @@ def _is_path(text: str | Path) -> bool:
     return isinstance(text, Path) or re.fullmatch(r"\S+\.sql", text.strip()) is not None
 
 
+@_tell_of_options
 def run(what: What, engine: str = "heron") -> Status:
     """Run a query or a topology to its end; results of a trailing SELECT are dropped.
 
@@ -188,6 +225,7 @@ def run(what: What, engine: str = "heron") -> Status:
     return handle.status()
 
 
+@_tell_of_options
 def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
     """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits.
 

@@ -47,7 +47,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
-    find_failed_source: Callable[[], QueryError | None],
+    find_failed: Callable[[], QueryError | None],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -57,7 +57,8 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
-        find_failed_source: gives the error of a source that cannot be read, which a type would not mend; None if none has failed.
+        find_failed: gives the error of a source that cannot be read, or of a step before that fails on each of the first records, which a
+            type would not mend; None if none has failed.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -79,8 +80,8 @@ def result_hint(
         return seen
     if wrong := _of_wrong_values(called, kind, values, raised):
         raise wrong
-    if found is None and (wrong := find_failed_source()):
-        raise QueryError(f"{called} reads a source that cannot be read {wrong.problem}", instead=wrong.instead)
+    if not values and (wrong := find_failed()):
+        raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
     why = _why_unknown(values, raised) if found is not None else "its source cannot be read before it runs"
     instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
     if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
@@ -147,7 +148,17 @@ def _with_article(name: str) -> str:
 
 def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:
     """The error for a function that fails on each of the first records: they would fail in every run."""
+    return QueryError(
+        f"{called} raises {describe_raised(raised)} on the first records",
+        instead=advise_of_raised(called, kind, raised),
+    )
+
+
+def advise_of_raised(called: str, kind: StepKind, raised: BaseException) -> str:
+    """What to write instead of a function that fails on each of the first records."""
     advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
+    if kind is StepKind.FILTER:
+        advice = "mend it"
     if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
         advice = "write record.field: the fields of a dataclass are its attributes"
         verb = called.split()[0]
@@ -160,7 +171,9 @@ def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryE
         near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
         fields = _list_fields(raised.obj)
         advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(fields)}" if fields else advice
-    return QueryError(f"{called} raises {describe_raised(raised)} on the first records", instead=advice)
+        if isinstance(raised.obj, list) and hasattr(str, raised.name):
+            advice = "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
+    return advice
 
 
 def _list_fields(value: object) -> Sequence[str]:

@@ -16,11 +16,12 @@ from typing import Any, Protocol, runtime_checkable
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
 from ouzel.compiler.types import to_polars
+from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
 from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.dsl import producers
-from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS
+from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, advise_of_raised
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
@@ -113,8 +114,13 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
             return None if pairs is None else [picked(pair, places) for pair in pairs]
         case producers.StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
+            raised: list[BaseException] = []
             with in_user_code():
-                return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
+                found = None if given_first is None else list(islice(_try(step, given_first, raised), SAMPLE_ROWS))
+            if given_first and len(raised) == len(given_first):
+                problem = f"raises {describe_raised(raised[0])} on the first records"
+                producer.cache["raised"] = problem, advise_of_raised(step.called, step.kind, raised[0])
+            return found
         case producers.JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
@@ -242,8 +248,8 @@ def picked(pair: Any, places: tuple[int, ...]) -> Any:
     return pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places)
 
 
-def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
-    """The step's records of these, without those on which it fails."""
+def _try(step: PythonStep, records: Iterable[Any], raised: list[BaseException]) -> Iterator[Any]:
+    """The step's records of these, without those on which it fails; what it `raised` there."""
     function = step.function
     if step.kind is StepKind.FLAT_MAP:  # which may have no end
         step = replace(step, function=lambda one: islice(function(one), SAMPLE_ROWS))
@@ -252,7 +258,8 @@ def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
             made = applied(step, record)
         except NOT_A_FAILURE:
             raise
-        except BaseException:
+        except BaseException as error:
+            raised.append(error)
             continue
         yield from made
 
@@ -329,12 +336,18 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
         return None
 
 
-def find_failed_source(producer: producers.Producer) -> QueryError | None:
-    """The error of the first of its sources that could not be read, in the words of a program; None if there is none."""
-    failed = [one for one in producers.entire_graph(producer) if "unread" in one.cache]
-    if not failed:
-        return None
-    return QueryError(f"(at {failed[0].place}): {failed[0].cache['unread']}", instead=_advise_to_read(failed[0]))
+def find_failed(producer: producers.Producer) -> QueryError | None:
+    """Why nothing comes of it: the error of the first of its sources that could not be read, or of its first step that fails on each of
+    the first records, in the words of a program; None if there is none."""
+    graph = producers.entire_graph(producer)
+    if failed := [one for one in graph if "unread" in one.cache]:
+        problem = f"reads a source that cannot be read (at {failed[0].place}): {failed[0].cache['unread']}"
+        return QueryError(problem, instead=_advise_to_read(failed[0]))
+    for one in graph:
+        if isinstance(one, producers.StepTaken) and "raised" in one.cache:
+            problem, advice = one.cache["raised"]
+            return QueryError(f"is given no record, for {one.step.called} (at {one.place}) {problem}", instead=advice)
+    return None
 
 
 def _advise_to_read(read: producers.Producer) -> str:

@@ -429,7 +429,7 @@ class Stream(Runnable[T_co]):
             said,
             lambda: sampling.given(self.producer, step),
             called,
-            lambda: sampling.find_failed_source(self.producer),
+            lambda: sampling.find_failed(self.producer),
         )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
 

@@ -34,6 +34,9 @@ from ouzel.job import connector_traits
 if TYPE_CHECKING:
     from ouzel.dsl.stream import Stream
 
+_LINES = object()
+"""That no type of records was given."""
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +67,7 @@ class Reading:
     def __call__(
         self,
         subject: str | PurePath = "",
-        record: Any = str,
+        record: Any = _LINES,
         /,
         *unasked: object,
         columns: Sequence[str] = (),
@@ -86,6 +89,8 @@ class Reading:
         from ouzel.dsl.stream import Stream
 
         subject = _named(self._connector, subject)
+        if record is _LINES:
+            record = _type_of_lines(self._connector, subject, columns, options)
         if unasked or isinstance(record, str):
             given = ", ".join(spell(one) if isinstance(one, type) else f"{one!r:.60}" for one in (record, *unasked))
             raise QueryError(
@@ -99,6 +104,21 @@ class Reading:
         if table.traits.reads is None:
             raise QueryError(f"the connector {self._connector} is only written", instead="read from another one")
         return Stream(TableRead(record=made, place=users_line(), table=table))
+
+
+def _type_of_lines(connector: str, subject: str, columns: Sequence[str], options: Mapping[str, object]) -> type:
+    """What records are where nobody says it: lines of text.
+
+    Raises:
+        QueryError: the format gives objects with fields, whose names only a type can say.
+    """
+    if not columns and not connector_traits()[connector].defines and str(options.get("format", "")).endswith("json"):
+        raise QueryError(
+            f"Source.{connector} is given no type of its records, and format={options['format']!r} gives objects with fields",
+            instead=f"write Source.{connector}({subject!r}, Order, …), where Order is a dataclass with these fields, "
+            "or str for a field 'value'",
+        )
+    return str
 
 
 def _named(connector: str, subject: object) -> str:

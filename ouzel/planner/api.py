@@ -33,6 +33,7 @@ from ouzel.compiler.types import (
 from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
 from ouzel.planner.epochs import check_epochs, with_own_interval
+from ouzel.planner.methods import check_asked, check_call, check_takes, warn_of_no_acks
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
 from ouzel.planner.settings import Settings
@@ -193,8 +194,10 @@ class RowSpout(Spout):
         raise NotImplementedError
 
     def next_batch(self, collector: Collector) -> bool | None:
-        import polars as pl
-
+        if not isinstance(self.rows, int):
+            raise TypeError(
+                f"self.rows of a RowSpout says how many rows make a batch, and is {self.rows!r:.60}; call yours self.pending"
+            )
         rows: list[Sequence[Any]] = []
         until = collector.monotonic_ms() + self.flush_ms
         row = self.next_row()
@@ -204,7 +207,7 @@ class RowSpout(Spout):
                 break
             row = self.next_row()
         if rows:
-            collector.emit(pl.DataFrame(rows, schema=list(self.fields), orient="row"), message_id=object())
+            collector.emit(_make_frame(rows, self.fields, "next_row"), message_id=object())
         return None if isinstance(row, Nothing) else row is not None
 
 
@@ -235,15 +238,29 @@ class RowBolt(BasicBolt):
         return made
 
     def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:
-        import polars as pl
-
         rows = [out for row in frame.iter_rows() for out in self._call_handle(row)]
-        plain = next((row for row in rows if not isinstance(row, tuple | list)), None)
-        if plain is not None:
-            raise TypeError(f"handle gave {plain!r:.60}, which is no row; return rows as tuples: [(value,)]")
-        if rows and len(rows[0]) != len(self.fields):
-            raise TypeError(f"handle gave a row of {len(rows[0])} values, and there are {len(self.fields)} fields")
-        return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []
+        return [_make_frame(rows, self.fields, "handle")] if rows else []
+
+
+def _make_frame(rows: Sequence[Any], fields: Sequence[str], verb: str) -> pl.DataFrame:
+    """The frame of rows that a method of the user's gave."""
+    import polars as pl
+
+    advice = "return rows as tuples: [(value,)]" if verb == "handle" else "return a row as a tuple: (value,)"
+    kinds = (tuple, list) if verb == "handle" else (tuple, list, dict)
+    plain = next((row for row in rows if not isinstance(row, kinds)), None)
+    if plain is not None:
+        raise TypeError(f"{verb} gave {plain!r:.60}, which is no row; {advice}")
+    if isinstance(fields, str):
+        raise TypeError(f"fields is the text {fields!r}; write fields = ({fields!r},) in the class")
+    if not fields:
+        raise TypeError(f"{verb} gave {rows[0]!r:.60}, and the class names no fields; write fields = ('name', …) in it")
+    other = next((row for row in rows if not isinstance(row, dict) and len(row) != len(fields)), None)
+    if other is not None:
+        raise TypeError(
+            f"{verb} gave a row of {len(other)} values, and there are {len(fields)} fields, {', '.join(fields)}: {other!r:.60}"
+        )
+    return pl.DataFrame(rows, schema=list(fields), orient="row")
 
 
 _PYTHON_TYPES: dict[object, DataType] = {
@@ -354,9 +371,10 @@ class TopologyBuilder:
 
         Raises:
             QueryError: one of its methods is an `async def`.
+            PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
         _check_methods(name, spout)
-        self._parts.append((name, spout, parallelism, _outputs(outputs), _Declarer(), resources))
+        self._parts.append((name, spout, parallelism, _outputs(name, outputs), _Declarer(), resources))
 
     def set_bolt(
         self,
@@ -370,10 +388,11 @@ class TopologyBuilder:
 
         Raises:
             QueryError: one of its methods is an `async def`.
+            PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
         _check_methods(name, bolt)
         declarer = _Declarer()
-        self._parts.append((name, bolt, parallelism, _outputs(outputs or {}), declarer, resources))
+        self._parts.append((name, bolt, parallelism, _outputs(name, outputs or {}), declarer, resources))
         return declarer
 
     def build(self) -> Topology:
@@ -417,21 +436,44 @@ class TopologyBuilder:
                     raise PlanError(
                         f"'{component.name}' groups '{link.component}' by '{lacking[0]}', which it does not emit; it emits {there}"
                     )
+                if isinstance(component.user, RowBolt) and type(component.user).process is RowBolt.process:
+                    columns = written[link.component, link.stream]
+                    check_call(component.name, component.user.handle, "handle", columns)
             if isinstance(component.user, Bolt) and not component.inputs:
                 raise PlanError(f"bolt '{component.name}' reads nothing; give it a grouping")
         return Topology(self.name, components, self.settings)
 
 
+ASKED: tuple[tuple[type, str, str], ...] = (
+    (RowSpout, "next_row", "next_batch"), (Spout, "next_batch", "next_batch"), (RowBolt, "handle", "execute"),
+    (BasicBolt, "process", "execute"), (Bolt, "execute", "execute"),
+)  # fmt: skip
+"""Which method each base asks for, and which one calls it: whoever has that has no need of the first. The nearest base counts."""
+
+
 def _check_methods(component: str, user: Spout | Bolt) -> None:
-    """See that what is called of it is no `async def`, which would do nothing, nor its snapshot or restore a generator."""
+    """See that what is called of it is there, takes what it is given, and is no `async def`, which would do nothing, nor its snapshot or
+    restore a generator."""
     for base in (KeepsState, Spout, RowSpout, BasicBolt, RowBolt, Bolt):
         if isinstance(user, base):
             for name in vars(base):
                 method = inspect.getattr_static(user, name)
                 if inspect.isfunction(method):
                     check_plain(method, f"{name} of '{component}'", may_yield=base is not KeepsState)
+            check_takes(component, user, base)
+    for nearest, asked, called in ASKED:
+        if isinstance(user, nearest):
+            if inspect.getattr_static(user, called) is inspect.getattr_static(nearest, called):
+                check_asked(component, user, nearest, asked)
+            break
+    if isinstance(user, Bolt):
+        warn_of_no_acks(component, user)
 
 
-def _outputs(declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
+def _outputs(component: str, declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
     streams = {DEFAULT_STREAM: declared} if isinstance(declared, Schema) else declared
+    if not isinstance(streams, dict) or not all(isinstance(one, Schema) for one in streams.values()):
+        raise PlanError(
+            f"the outputs of '{component}' are {declared!r:.60}, and no schema; write ouzel.schema(word=str, n=int)"
+        )
     return tuple(Output(columns, stream=stream) for stream, columns in streams.items())

@@ -11,7 +11,7 @@ from functools import partial, update_wrapper, wraps
 from html import escape
 from numbers import Real
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 
 from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import OuzelError, TopologyError
@@ -80,6 +80,12 @@ class Status(RunCounts):
     lag: int | None = None
     backlogs: Mapping[str, Sequence[Backlog]] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            "a Status has counts and no rows, for run() drops those of a SELECT; write ouzel.table(query) for its answer, "
+            "or for row in ouzel.start(query)"
+        )
 
 
 STATE_LOST, ROWS_LOST = LOSSES = "state-lost", "rows-lost"

@@ -1,0 +1,128 @@
+"""Whether a spout or bolt by hand can be called: it has the method that its base asks for, and each takes what it is given."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.errors import PlanError
+
+MEANT = {
+    "next_tuple": "next_batch", "nextTuple": "next_batch", "next": "next_batch", "next_row": "next_batch",
+    "process": "execute", "handle": "execute", "execute_batch": "execute", "on_batch": "execute",
+}  # fmt: skip
+"""What other libraries, or other bases here, call the method that is asked for."""
+
+BASE_OF = {"next_row": "ouzel.RowSpout", "process": "ouzel.BasicBolt", "handle": "ouzel.RowBolt"}
+"""Which base calls a method of this name."""
+
+
+def check_asked(component: str, user: object, base: type, asked: str) -> None:
+    """See that a class of the user's has one of the methods that its base is made of.
+
+    Args:
+        component: its name, for the message.
+        user: the spout or bolt.
+        base: the class here that it comes of.
+        asked: the method that is to be written.
+
+    Raises:
+        PlanError: it has not.
+    """
+    if inspect.getattr_static(user, asked) is not inspect.getattr_static(base, asked):
+        return
+    own = {name for one in _own_classes(user) for name in vars(one)}
+    meant = next((name for name in sorted(own) if name in MEANT or name in BASE_OF), "")
+    advice = f"write def {asked}({_spell(getattr(base, asked))}) in {type(user).__name__}"
+    if meant:
+        advice += f" instead of {meant}"
+    if meant in BASE_OF and BASE_OF[meant] != f"ouzel.{base.__name__}":
+        advice += f", or derive it from {BASE_OF[meant]}, which calls {meant}"
+    raise PlanError(f"'{component}' is a {base.__name__} and has no method {asked}; {advice}")
+
+
+def check_takes(component: str, user: object, base: type) -> None:
+    """See that the methods of a base that a class of the user's has take the arguments that they are called with.
+
+    Raises:
+        PlanError: one does not.
+    """
+    for name, method in vars(base).items():
+        if inspect.isfunction(method) and not name.startswith("_") and name != "handle":
+            given = list(inspect.signature(method).parameters)[1:]
+            check_call(component, getattr(user, name), name, given)
+
+
+def check_call(component: str, method: Callable[..., Any], name: str, given: Sequence[str]) -> None:
+    """See that a method takes so many arguments.
+
+    Raises:
+        PlanError: it does not.
+    """
+    try:
+        signature = inspect.signature(method)
+    except (TypeError, ValueError):  # not written in Python
+        return
+    try:
+        signature.bind(*given)
+    except TypeError:
+        raise PlanError(
+            f"{name} of '{component}' takes {_list(signature.parameters)}, and is called with {_list(given)}; "
+            f"write def {name}({', '.join(['self', *given])})"
+        ) from None
+
+
+def warn_of_no_acks(component: str, user: object) -> None:
+    """Warn of a bolt none of whose methods acks or fails, and whose `execute` does not hand on what it would do so by: its input is never
+    handled, and the run does not end."""
+    codes = [code for one in _own_classes(user) for code in _codes(one)]
+    execute = getattr(getattr(type(user), "execute", None), "__code__", None)
+    if execute is None or any(name in code.co_names for code in codes for name in ("ack", "fail", "getattr")):
+        return
+    collectors = [code.co_varnames[2] for code in [execute] if code.co_argcount == 3]
+    if collectors and not _is_handed_on(execute, collectors[0]):
+        warnings.warn(
+            f"'{component}' neither acks nor fails a batch, so that its run does not end; write collector.ack(batch) "
+            "at the end of execute, or derive it from ouzel.BasicBolt, which acks what process has handled",
+            QueryWarning,
+            stacklevel=4,
+        )
+
+
+def _is_handed_on(code: CodeType, variable: str) -> bool:
+    """Whether the code does something else with this variable than to call its `emit` or `progress`."""
+    lines = list(dis.get_instructions(code))
+    reads = [place for place, one in enumerate(lines) if one.argval == variable and one.opname.startswith("LOAD")]
+    in_cells = variable in code.co_cellvars
+    return in_cells or any(lines[place + 1].argval not in ("emit", "progress", "monotonic_ms") for place in reads)
+
+
+def _codes(owner: type) -> Iterator[CodeType]:
+    """The code of the functions of a class, with what is nested in it."""
+    waiting = [code for one in vars(owner).values() if (code := getattr(one, "__code__", None)) is not None]
+    while waiting:
+        code = waiting.pop()
+        yield code
+        waiting += [one for one in code.co_consts if inspect.iscode(one)]
+
+
+def _own_classes(user: object) -> list[type]:
+    """The user's classes: those below the ones of Ouzel."""
+    return [one for one in type(user).__mro__ if one is not object and not one.__module__.startswith("ouzel.")]
+
+
+def _spell(method: Callable[..., Any]) -> str:
+    shown = [
+        f"*{name}" if one.kind is one.VAR_POSITIONAL else name
+        for name, one in inspect.signature(method).parameters.items()
+    ]
+    return ", ".join(shown)
+
+
+def _list(names: Sequence[str] | Any) -> str:
+    return f"({', '.join(names)})" if names else "nothing"
