@@ -198,6 +198,10 @@ def test_null_in_a_list_is_told() -> None:
 def test_a_share_of_whole_numbers_is_told() -> None:
     (note,) = notes_of(f"{TWO}SELECT city, COUNT_IF(k > 5) / COUNT(*) AS share FROM orders GROUP BY city;")
     assert "write CAST(COUNT_IF(k > 5) AS DOUBLE) / COUNT(*) for a share" in note
+    (note,) = notes_of(
+        f"{TWO}SELECT city, COUNT(*) FILTER (WHERE k > 5) / COUNT(*) AS share FROM orders GROUP BY city;"
+    )
+    assert "write CAST(COUNT(*) FILTER (WHERE k > 5) AS DOUBLE) / COUNT(*) for a share" in note
     assert not notes_of(
         f"{TWO}SELECT 100 * COUNT_IF(k > 5) / COUNT(*) AS a, CAST(SUM(k) AS DOUBLE) / COUNT(*) AS b FROM orders;"
     )

@@ -65,12 +65,32 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} AND {parts[1]} {sign} {other_text}"
     if sign in _COMPARISONS and value.type == other.type and isinstance(value.type, RowType | ArrayType):
         return "a MAP in it has no order: compare what it has: a.x < b.x, a[1] < b[1]"
+    if sign in ("+", "-") and value.type == VARCHAR and (moved := _of_text_as_time(sign, left, right)):
+        return moved
     usual = "compare values of one type" if sign in _COMPARISONS else ""
     return _of_text_and_number(sign, left, right) or _of_cast(left, right) or usual
 
 
 _CHAINED = re.compile(r"(?s)[^<>=]+(?:<=|>=|<|>|=)\s*([^<>=]+)")
 """`10 < amount`, of which more is compared."""
+
+
+_TIME_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?(?P<clock>[ T].*)?")
+"""`2024-01-31`, and `2024-01-31 23:59:59`."""
+
+
+def _of_text_as_time(sign: str, left: WrittenExpression, right: WrittenExpression) -> str:
+    """Advice for a text to which days or an interval are added; empty if the text is no time, or what is added no span."""
+    (text, value), (added, other) = left, right
+    found = _TIME_TEXT.fullmatch(str(value.value)) if isinstance(value, Literal) else None
+    span = added if isinstance(other.type, IntervalType) else ""
+    if found and isinstance(other.type, IntegerType):
+        span = f"INTERVAL '{added}' DAY" if added.isdigit() else f"{added} * INTERVAL '1' DAY"
+    if not span or (isinstance(value, Literal) and not found):
+        return ""
+    if found:
+        return f"write {'TIMESTAMP' if found['clock'] else 'DATE'} {text} {sign} {span}"
+    return f"write CAST({text} AS TIMESTAMP(3)) {sign} {span}"
 
 
 def _of_half_condition(sign: str, condition: str, value: str) -> str:
@@ -110,6 +130,11 @@ def _of_text_and_number(sign: str, left: WrittenExpression, right: WrittenExpres
         return ""
     if _is_number(str(value.value)):
         return f"a number stands without quotes: write {value.value}"
+    if sign == "+":
+        shown = (part if of.type == VARCHAR else f"CAST({part} AS VARCHAR)" for part, of in (left, right))
+        return f"write {' || '.join(shown)}"
+    if sign not in _COMPARISONS:
+        return f"{text} is no number: write one"
     return f"{number} is {other.type} and {text} is no number: write a number, or CAST({number} AS VARCHAR)"
 
 

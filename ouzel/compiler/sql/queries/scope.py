@@ -140,6 +140,9 @@ def _only(
         raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
     time = relation.node.time_column or "the column of the WATERMARK"
+    if name.text.lower() in source.clocks:
+        problem = f"{name.text} is PROCTIME(), which is only supported in JOIN ... FOR SYSTEM_TIME AS OF"
+        raise source.error(problem, name.span, f"write {time}, which is event time")
     advice = (
         f"rows have no time by the clock here: write {time}, which is event time"
         if name.text.lower() in _CLOCKS
@@ -148,9 +151,10 @@ def _only(
     advice = (
         advice or _ELSEWHERE.get(name.text.upper()) or _advise_window(name, relation, tables) or near(name.text, names)
     )
-    if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
+    if source.text.startswith('"', name.span[0]) and name.text.lower() not in map(str.lower, names):
         shown = name.text.replace("'", "''")
-        advice = f"a text stands in single quotes: '{shown}'"
+        similar = f"{advice.removesuffix('?')}, or the text '{shown}', which stands in single quotes?"
+        advice = similar if advice.startswith("did you mean") else f"a text stands in single quotes: '{shown}'"
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from sqlglot import exp
 
-from ouzel.compiler.sql.syntax.source import QueryText, Span
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word
 from ouzel.errors import NotSupported
 
 _SPAN = "ouzel.span"
 """Where a node keeps its place, once it is known: looking for it goes through all that is below, and is asked of each part."""
 
 
-def note_places(tree: exp.Expr) -> None:
+_AROUND: dict[type[exp.Expr], tuple[tuple[str, ...], str]] = {
+    exp.Paren: (("(",), ")"),
+    exp.Bracket: ((), "]"),
+    exp.Filter: ((), ")"),
+    exp.WithinGroup: ((), ")"),
+    exp.Case: (("WHEN", "CASE"), "END"),
+}
+"""What stands around the parts of an expression and belongs to it: before its first part, read to the left, and behind its last."""
+
+
+def note_places(tree: exp.Expr, tokens: Tokens) -> None:
     """Note the place of each expression of a parsed tree, from the leaves up; of what holds a query it changes as that is bound."""
     changing: set[int] = set()
     for node in reversed(list(tree.bfs())):
@@ -22,7 +34,22 @@ def note_places(tree: exp.Expr) -> None:
         if "start" in node.meta and "end" in node.meta:
             spans.append((node.meta["start"], node.meta["end"] + 1))
         if spans:
-            node.meta[_SPAN] = (min(start for start, _ in spans), max(end for _, end in spans))
+            span = (min(start for start, _ in spans), max(end for _, end in spans))
+            node.meta[_SPAN] = _with_signs_around(span, *_AROUND[type(node)], tokens) if type(node) in _AROUND else span
+
+
+def _with_signs_around(span: Span, before: tuple[str, ...], behind: str, tokens: Tokens) -> Span:
+    """The span with the words of `before` that stand in front of it, and with `behind` if it is next."""
+    start, end = span
+    first = bisect_left(tokens, start, key=lambda token: token.start)
+    last = bisect_left(tokens, end, key=lambda token: token.start)
+    for word in before:
+        if first and is_word(tokens[first - 1], word):
+            first -= 1
+            start = tokens[first].start
+    if last < len(tokens) and is_word(tokens[last], behind):
+        end = tokens[last].end + 1
+    return (start, end)
 
 
 def place(node: exp.Expr) -> Span:

@@ -68,7 +68,7 @@ def parse_expression(source: QueryText, tokens: Tokens) -> exp.Expr:
     assert tree is not None
     if "start" not in tree.meta:  # a last resort for parts that do not know their place
         tree.meta["start"], tree.meta["end"] = tokens[0].start, tokens[0].end
-    note_places(tree)
+    note_places(tree, tokens)
     check_tree(source, tree)
     return settle_precedence(source, tree)
 
@@ -200,8 +200,26 @@ def _guess_operator(tokens: Tokens, at: int) -> str:
     index = next((index for index, token in enumerate(tokens) if token.start >= at), len(tokens))
     if index and is_kind(tokens, index - 1, *_ENDS) and is_kind(tokens, index, *_ENDS, TokenType.L_PAREN):
         before, behind = tokens[index - 1], tokens[index]
-        return f"write an operator or a comma between {before.text} and {behind.text}"
+        missing = "AND or OR" if _ends_comparison(tokens, index) else "an operator or a comma"
+        return f"write {missing} between {before.text} and {behind.text}"
     return ""
+
+
+_CONDITIONS = ("WHERE", "HAVING", "ON", "QUALIFY")
+_COMPARES = ("=", "<>", "!=", "<", "<=", ">", ">=", "LIKE", "ILIKE", "IN", "IS", "BETWEEN")
+
+
+def _ends_comparison(tokens: Tokens, index: int) -> bool:
+    """Whether a comparison of WHERE, HAVING, ON or QUALIFY, in no parentheses, ends before the token at `index`."""
+    depth, compared = 0, False
+    for token in reversed(tokens[:index]):
+        depth += (token.token_type is TokenType.R_PAREN) - (token.token_type is TokenType.L_PAREN)
+        if depth < 0 or (depth == 0 and not compared and is_word(token, "AND", "OR", *_CLAUSES)):
+            return False
+        if depth == 0 and is_word(token, *_CONDITIONS):
+            return True
+        compared = compared or (depth == 0 and is_word(token, *_COMPARES))
+    return False
 
 
 def _guess_parentheses(tokens: Tokens, at: int) -> str:
@@ -214,6 +232,10 @@ def _guess_parentheses(tokens: Tokens, at: int) -> str:
         return f"write {tokens[index - 1].text} * INTERVAL '1' {unit}"
     if bare_word(tokens, index - 3) == "INTERVAL":
         return "write an interval of several parts as a text: INTERVAL '1 day 2 hours'"
+    for at_unit in (index, index - 1):  # in `ts - 1 DAY AS d` the unit is read as a name
+        unit = bare_word(tokens, at_unit).removesuffix("S")
+        if unit in UNITS and is_kind(tokens, at_unit - 1, TokenType.NUMBER):
+            return f"write INTERVAL '{tokens[at_unit - 1].text}' {unit}"
     return ""
 
 

@@ -1,0 +1,3 @@
+-- error: VARCHAR - INTERVAL DAY TO SECOND is not possible; write DATE '2024-01-15' - INTERVAL '7' DAY
+-- at: '2024-01-15' - INTERVAL '7' DAY
+SELECT id FROM flights WHERE ts > '2024-01-15' - INTERVAL '7' DAY;
