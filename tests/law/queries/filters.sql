@@ -32,6 +32,9 @@ SELECT id, kind FROM events WHERE quantity > 2;
 -- query: limit_all
 SELECT id, kind FROM events ORDER BY id LIMIT ALL;
 
+-- query: limit_all_behind_a_table
+SELECT id, kind FROM events LIMIT ALL;
+
 -- query: similar_to
 SELECT id, kind FROM events WHERE kind SIMILAR TO '(b|v)[a-z]+' AND kind NOT SIMILAR TO '%w_?';
 -- duckdb:

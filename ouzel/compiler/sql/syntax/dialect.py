@@ -364,6 +364,11 @@ class QueryParser(Parser):
             return this
         return super()._parse_limit(this, top, skip_limit_token)
 
+    def _can_parse_limit_or_offset(self) -> bool:
+        """Behind a table, LIMIT ALL is that too, and not an alias."""
+        is_limit = self._curr.token_type is TokenType.LIMIT and is_word(self._next, "ALL", "NULL")
+        return is_limit or super()._can_parse_limit_or_offset()
+
     def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
         """PARTITION BY and ORDER BY of a window, and its frame."""
         parts = super()._parse_partition_and_order()
