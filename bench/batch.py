@@ -1,21 +1,26 @@
 """Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query,
 and a Markdown table of all.
 
-    python -m bench.batch                       the word count and the Nexmark queries of bids
+    python -m bench.batch                       the word count and the Nexmark queries
     python -m bench.batch q12 q17               some
     python -m bench.batch --events 1000000 --repeat 9
 
 Input is Parquet (the word count: text) of `events` Nexmark events; output goes nowhere (noop). The two are run in turn; seconds are the
-least of `repeat` runs, after one of each to warm up. `same` says whether both gave the same rows.
+least of `repeat` runs, after one of each to warm up. `same` says whether both gave the same rows. Of each way `nodes` counts what the plan
+has of Exchange, Sort, Window and Python, before Spark adapts it; `shuffled` and `spilled` are MB of one run, as its tasks count them.
+
+q12 is by processing time in Nexmark, which a batch has not: it is by event time on both sides.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +28,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from bench.markdown import markdown
-from bench.nexmark import query_names, statements
+from bench.nexmark import QUERIES, query_names, statements
+from ouzel.compiler.plan import scans_in, walk
 from ouzel.connectors import open_source
 from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.session import Job, load_text
@@ -35,17 +41,11 @@ if TYPE_CHECKING:
 
 WRITTEN = Path(__file__).parent / "batch_queries"
 BATCH_ROWS = 100_000
-BID = {
-    "auction": pl.Int64(), "bidder": pl.Int64(), "price": pl.Int64(), "channel": pl.String(), "url": pl.String(),
-    "dateTime": pl.Datetime("us"), "extra": pl.String(),
-}  # fmt: skip
-TABLE = """CREATE TABLE bid (
-  auction BIGINT, bidder BIGINT, price BIGINT, channel VARCHAR, url VARCHAR, `dateTime` TIMESTAMP(3), extra VARCHAR,
-  WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
-) WITH ('connector' = 'file', 'path' = 'bid/*.parquet', 'format' = 'parquet');
-"""
+TABLES = ("bid", "auction", "person")
 HEADINGS = {
-    "query": "query", "rows": "bids", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio", "same": "same rows",
+    "query": "query", "rows": "events", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio",
+    "generated_nodes": "nodes, generated", "written_nodes": "nodes, by hand", "generated_mb": "shuffled, spilled MB, generated",
+    "written_mb": "by hand", "same": "same rows",
 }  # fmt: skip
 WORD_COUNT = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
 CREATE TABLE answer (word VARCHAR, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('connector' = 'blackhole');
@@ -53,26 +53,43 @@ INSERT INTO answer SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT
 """
 
 
-def bids(events: int) -> Iterator[pl.DataFrame]:
-    """The bids among so many Nexmark events."""
-    options = {"table": "bid", "events": str(events)}
-    source = open_source("nexmark", SourceRequest("bid", options, BID, Path()))
+def declared(query: str) -> str:
+    """The tables of a Nexmark query, in Parquet, but for the small one that comes as it is."""
+    *tables, question = statements(query)
+    files = [re.sub(r"WITH \('connector' = 'nexmark', 'table' = '(\w+)'[^)]*\)", PARQUET, table) for table in tables]
+    return ";\n".join([*files, question.partition("INSERT INTO archive")[2] or question])
+
+
+PARQUET = r"WITH ('connector' = 'file', 'path' = '\1/*.parquet', 'format' = 'parquet')"
+
+
+def events_of(folder: Path, table: str, events: int) -> Iterator[pl.DataFrame]:
+    """One table's rows among so many Nexmark events."""
+    program = load_text(f"{';'.join(statements('q23')[:-1])}; SELECT * FROM {table}", folder, table).program
+    (scan,) = scans_in(walk(*program.sinks))
+    options = {"table": table, "events": str(events)}
+    source = open_source("nexmark", SourceRequest(table, options, scan.columns.polars(), folder))
     reader = source.reader(source.partitions()[0], None)
     while isinstance(batch := reader.read(BATCH_ROWS), ReadBatch):
         yield batch.frame
 
 
-def write_input(folder: Path, events: int) -> int:
-    """Bids as Parquet, and a text of their channels' and urls' words; the number of bids."""
-    (folder / "bid").mkdir()
-    rows = 0
-    with (folder / "lines.txt").open("w", encoding="utf-8") as lines:
-        for number, frame in enumerate(bids(events)):
-            frame.write_parquet(folder / "bid" / f"{number}.parquet")
-            words = frame.select(pl.concat_str(pl.lit("bid on"), "auction", pl.lit("by"), "channel", separator=" "))
-            lines.write("\n".join(words.to_series().to_list()) + "\n")
-            rows += frame.height
-    return rows
+def write_input(folder: Path, events: int) -> None:
+    """The tables as Parquet, and a text of the bids' channels."""
+    shutil.copy(QUERIES / "side_input.csv", folder)
+    for table in TABLES:
+        (folder / table).mkdir()
+        for number, frame in enumerate(events_of(folder, table, events)):
+            frame.write_parquet(folder / table / f"{number}.parquet")
+            if table == "bid":
+                append_lines(folder / "lines.txt", frame)
+
+
+def append_lines(file: Path, bids: pl.DataFrame) -> None:
+    """A line of words for each bid."""
+    words = bids.select(pl.concat_str(pl.lit("bid on"), "auction", pl.lit("by"), "channel", separator=" "))
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write("\n".join(words.to_series().to_list()) + "\n")
 
 
 def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
@@ -83,7 +100,10 @@ def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
 
 def written(spark: SparkSession, folder: Path, query: str) -> DataFrame:
     """The frame of the SQL that a person wrote, over the same files by the same glob: Spark takes its time to list what a glob names."""
-    spark.read.parquet(str(folder / "bid" / "*.parquet")).createOrReplaceTempView("bid")
+    for table in TABLES:
+        spark.read.parquet(str(folder / table / "*.parquet")).createOrReplaceTempView(table)
+    side = spark.read.schema("key bigint, value string").csv(str(folder / "side_input.csv"), header=True)
+    side.createOrReplaceTempView("side_input")
     spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line").createOrReplaceTempView("lines")
     return spark.sql((WRITTEN / f"{query}.sql").read_text(encoding="utf-8"))
 
@@ -106,25 +126,56 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
 
 def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
     """One query, both ways."""
-    text = WORD_COUNT if query == "word_count" else TABLE + statements(query)[-1]
+    text = WORD_COUNT if query == "word_count" else declared(query)
     job = load_text(text, folder, query)
-    ways = (generated(job, spark), partial(written, spark, folder, query))
-    same = len({fingerprint(make()) for make in ways}) == 1
-    for make in ways:
+    ways = {"generated": generated(job, spark), "written": partial(written, spark, folder, query)}
+    same = len({fingerprint(make()) for make in ways.values()}) == 1
+    figures: dict[str, Any] = {}
+    for name, make in ways.items():
+        figures[f"{name}_nodes"] = count_nodes(make())
+        before = task_totals(spark)
         seconds(make)
-    runs = [[seconds(make) for make in ways] for _ in range(repeat)]
+        moved = [after - first for first, after in zip(before, task_totals(spark), strict=True)]
+        figures[f"{name}_mb"] = ", ".join(f"{size / 1e6:.1f}" for size in moved)
+    runs = [[seconds(make) for make in take_turns(ways, number)][:: 1 - number % 2 * 2] for number in range(repeat)]
     ours, theirs = (min(way) for way in zip(*runs, strict=True))
-    return {
-        "generated_s": round(ours, 3),
-        "written_s": round(theirs, 3),
-        "ratio": round(ours / theirs, 3),
-        "same": same,
-    }
+    times = {"generated_s": round(ours, 3), "written_s": round(theirs, 3), "ratio": round(ours / theirs, 3)}
+    return {**times, **figures, "same": same}
+
+
+def take_turns(ways: Mapping[str, Callable[[], DataFrame]], number: int) -> list[Callable[[], DataFrame]]:
+    """The two ways, each of them first in every other run."""
+    return list(ways.values())[:: 1 - number % 2 * 2]
+
+
+def count_nodes(frame: DataFrame) -> str:
+    """How many nodes of a plan shuffle, sort, are windows, and run Python."""
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    return " ".join(f"{len(re.findall(pattern, plan))}{letter}" for letter, pattern in NODES.items())
+
+
+NODES = {"E": r"\bExchange ", "S": r"\bSort \[", "W": r"\bWindow \[", "P": r"\b\w*(?:EvalPython|InPandas|InArrow)"}
+"""Patterns of a plan's text, by the letter that stands for such nodes."""
+
+
+def task_totals(spark: SparkSession) -> tuple[int, int]:
+    """Bytes that all tasks so far have written for shuffles, and have spilled to disk."""
+    context, gateway = spark.sparkContext._jsc.sc(), spark.sparkContext._gateway
+    context.listenerBus().waitUntilEmpty()
+    nothing, quantiles = gateway.jvm.java.util.ArrayList(), gateway.new_array(gateway.jvm.double, 0)
+    stages = context.statusStore().stageList(nothing, False, False, quantiles, nothing)
+    each = [stages.apply(place) for place in range(stages.size())]
+    return sum(stage.shuffleWriteBytes() for stage in each), sum(stage.diskBytesSpilled() for stage in each)
+
+
+CONFIGURED = [
+    ("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC"), ("spark.ui.retainedStages", "100000"),
+]  # fmt: skip
 
 
 def main() -> None:
     """Run the queries named, one after the other."""
-    names = ["word_count", *(name for name in query_names() if (WRITTEN / f"{name}.sql").exists())]
+    names = ["word_count", *query_names()]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
     parser.add_argument("--events", type=int, default=5_000_000)
@@ -133,14 +184,14 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="batch-") as place:
         folder = Path(place)
-        rows = write_input(folder, options.events)
-        spark = start_spark(
-            "bench", options.master, [("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC")]
-        )
+        write_input(folder, options.events)
+        spark = start_spark("bench", options.master, CONFIGURED)
         lines = []
         for query in options.queries or names:
             figures = compare(spark, folder, query, options.repeat)
-            lines.append({"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows} | figures)
+            lines.append(
+                {"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": options.events} | figures
+            )
             print(json.dumps(lines[-1]), flush=True)
         spark.stop()
     print("\n" + markdown(lines, HEADINGS))
