@@ -1,13 +1,16 @@
 """Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query,
 and a Markdown table of all.
 
-    python -m bench.batch                       the word count and the Nexmark queries
+    python -m bench.batch                       the word count, the Nexmark queries, and flights
     python -m bench.batch q12 q17               some
     python -m bench.batch --events 1000000 --repeat 9
+    python -m bench.batch flight_delays turnarounds --gigabytes 20
 
-Input is Parquet (the word count: text) of `events` Nexmark events; output goes nowhere (noop). The two are run in turn; seconds are the
-least of `repeat` runs, after one of each to warm up. `same` says whether both gave the same rows. Of each way `nodes` counts what the plan
-has of Exchange, Sort, Window and Python, before Spark adapts it; `shuffled` and `spilled` are MB of one run, as its tasks count them.
+Input is Parquet (the word count: text) of `events` Nexmark events, or `gigabytes` of flights (bench.flights), in a temporary folder that is
+removed; output goes nowhere (noop). The two are run in turn; seconds are the least of `repeat` runs, after one of each to warm up. `same`
+says whether both gave the same rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window, BroadcastHashJoin and Python,
+before Spark adapts it; `pushed` are the filters that its scans hand to Parquet, `adaptive` says whether Spark adapts it; `shuffled` and
+`spilled` are MB of one run, as its tasks count them. With `--repeat 0` only answers and plans are compared.
 
 q12 is by processing time in Nexmark, which a batch has not: it is by event time on both sides.
 """
@@ -20,13 +23,15 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from bench.flights import QUESTIONS, question_of, write_flights
 from bench.markdown import markdown
 from bench.nexmark import QUERIES, query_names, statements
 from ouzel.compiler.plan import scans_in, walk
@@ -43,7 +48,7 @@ WRITTEN = Path(__file__).parent / "batch_queries"
 BATCH_ROWS = 100_000
 TABLES = ("bid", "auction", "person")
 HEADINGS = {
-    "query": "query", "rows": "events", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio",
+    "query": "query", "rows": "rows", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio",
     "generated_nodes": "nodes, generated", "written_nodes": "nodes, by hand", "generated_mb": "shuffled, spilled MB, generated",
     "written_mb": "by hand", "same": "same rows",
 }  # fmt: skip
@@ -63,26 +68,29 @@ def declared(query: str) -> str:
 PARQUET = r"WITH ('connector' = 'file', 'path' = '\1/*.parquet', 'format' = 'parquet')"
 
 
-def events_of(folder: Path, table: str, events: int) -> Iterator[pl.DataFrame]:
+def events_of(table: str, events: int) -> Iterator[pl.DataFrame]:
     """One table's rows among so many Nexmark events."""
-    program = load_text(f"{';'.join(statements('q23')[:-1])}; SELECT * FROM {table}", folder, table).program
+    program = load_text(f"{';'.join(statements('q23')[:-1])}; SELECT * FROM {table}", Path(), table).program
     (scan,) = scans_in(walk(*program.sinks))
     options = {"table": table, "events": str(events)}
-    source = open_source("nexmark", SourceRequest(table, options, scan.columns.polars(), folder))
+    source = open_source("nexmark", SourceRequest(table, options, scan.columns.polars(), Path()))
     reader = source.reader(source.partitions()[0], None)
     while isinstance(batch := reader.read(BATCH_ROWS), ReadBatch):
         yield batch.frame
 
 
-def write_input(folder: Path, events: int) -> None:
-    """The tables as Parquet, and a text of the bids' channels."""
+def write_input(folder: Path, events: int) -> int:
+    """The tables as Parquet, and a text of the bids' channels; the number of bids."""
+    bids = 0
     shutil.copy(QUERIES / "side_input.csv", folder)
     for table in TABLES:
         (folder / table).mkdir()
-        for number, frame in enumerate(events_of(folder, table, events)):
+        for number, frame in enumerate(events_of(table, events)):
             frame.write_parquet(folder / table / f"{number}.parquet")
             if table == "bid":
                 append_lines(folder / "lines.txt", frame)
+                bids += frame.height
+    return bids
 
 
 def append_lines(file: Path, bids: pl.DataFrame) -> None:
@@ -99,20 +107,45 @@ def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
 
 
 def written(spark: SparkSession, folder: Path, query: str) -> DataFrame:
-    """The frame of the SQL that a person wrote, over the same files by the same glob: Spark takes its time to list what a glob names."""
-    for table in TABLES:
-        spark.read.parquet(str(folder / table / "*.parquet")).createOrReplaceTempView(table)
-    side = spark.read.schema("key bigint, value string").csv(str(folder / "side_input.csv"), header=True)
-    side.createOrReplaceTempView("side_input")
-    spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line").createOrReplaceTempView("lines")
-    return spark.sql((WRITTEN / f"{query}.sql").read_text(encoding="utf-8"))
+    """The frame of the SQL that a person wrote, from its files on."""
+    text = (WRITTEN / f"{query}.sql").read_text(encoding="utf-8")
+    for table in {*re.findall(r"(?:FROM|JOIN) (\w+)", text)} & VIEWED:
+        view(spark, folder, table)
+    return spark.sql(text)
 
 
-def seconds(make: Callable[[], DataFrame]) -> float:
-    """How long it takes to make the frame and to compute all its rows."""
+VIEWED = {*TABLES, "side_input", "lines", "flights", "airlines"}
+
+
+def view(spark: SparkSession, folder: Path, table: str) -> None:
+    """A view of the same files by the same glob, for the SQL by hand: Spark takes its time to list what a glob names."""
+    match table:
+        case "lines":
+            frame = spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line")
+        case "side_input":
+            frame = spark.read.schema("key bigint, value string").csv(str(folder / "side_input.csv"), header=True)
+        case "airlines":
+            frame = spark.read.parquet(str(folder / "airlines.parquet"))
+        case _:
+            frame = spark.read.parquet(str(folder / table / "*.parquet"))
+    frame.createOrReplaceTempView(table)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: how long it took to make the frame and to compute all its rows, and bytes that were shuffled and spilled."""
+
+    seconds: float
+    moved: tuple[int, ...]
+
+
+def run(spark: SparkSession, make: Callable[[], DataFrame]) -> Run:
+    """Run one way once."""
+    before = task_totals(spark)
     started = time.perf_counter()
     make().write.format("noop").mode("overwrite").save()
-    return time.perf_counter() - started
+    took = time.perf_counter() - started
+    return Run(took, tuple(after - first for first, after in zip(before, task_totals(spark), strict=True)))
 
 
 def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
@@ -126,35 +159,46 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
 
 def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
     """One query, both ways."""
-    text = WORD_COUNT if query == "word_count" else declared(query)
-    job = load_text(text, folder, query)
-    ways = {"generated": generated(job, spark), "written": partial(written, spark, folder, query)}
+    ways = {
+        "generated": generated(load_text(text_of(query), folder, query), spark),
+        "written": partial(written, spark, folder, query),
+    }
     same = len({fingerprint(make()) for make in ways.values()}) == 1
-    figures: dict[str, Any] = {}
-    for name, make in ways.items():
-        figures[f"{name}_nodes"] = count_nodes(make())
-        before = task_totals(spark)
-        seconds(make)
-        moved = [after - first for first, after in zip(before, task_totals(spark), strict=True)]
-        figures[f"{name}_mb"] = ", ".join(f"{size / 1e6:.1f}" for size in moved)
-    runs = [[seconds(make) for make in take_turns(ways, number)][:: 1 - number % 2 * 2] for number in range(repeat)]
-    ours, theirs = (min(way) for way in zip(*runs, strict=True))
-    times = {"generated_s": round(ours, 3), "written_s": round(theirs, 3), "ratio": round(ours / theirs, 3)}
-    return {**times, **figures, "same": same}
+    plans = {f"{name}_{key}": value for name, make in ways.items() for key, value in describe_plan(make()).items()}
+    runs: dict[str, list[Run]] = {name: [] for name in ways}
+    for number in range(repeat):
+        for name in list(ways)[:: 1 - number % 2 * 2]:
+            runs[name].append(run(spark, ways[name]))
+    return {"same": same, **plans, **(figures_of(runs) if repeat else {})}
 
 
-def take_turns(ways: Mapping[str, Callable[[], DataFrame]], number: int) -> list[Callable[[], DataFrame]]:
-    """The two ways, each of them first in every other run."""
-    return list(ways.values())[:: 1 - number % 2 * 2]
+def text_of(query: str) -> str:
+    """The query for Ouzel."""
+    if query == "word_count":
+        return WORD_COUNT
+    return question_of(query) if query in QUESTIONS else declared(query)
 
 
-def count_nodes(frame: DataFrame) -> str:
-    """How many nodes of a plan shuffle, sort, are windows, and run Python."""
+def figures_of(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
+    """Times and their ratio; what was moved in the first run."""
+    least = {name: min(one.seconds for one in each) for name, each in runs.items()}
+    times = {f"{name}_s": round(took, 3) for name, took in least.items()}
+    moved = {f"{name}_mb": ", ".join(f"{size / 1e6:.1f}" for size in each[0].moved) for name, each in runs.items()}
+    return {**times, "ratio": round(least["generated"] / least["written"], 3), **moved}
+
+
+def describe_plan(frame: DataFrame) -> dict[str, Any]:
+    """How many nodes of a plan shuffle, sort, are windows, broadcast joins and run Python; which filters it pushes; whether it adapts."""
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    return " ".join(f"{len(re.findall(pattern, plan))}{letter}" for letter, pattern in NODES.items())
+    nodes = " ".join(f"{len(re.findall(pattern, plan))}{letter}" for letter, pattern in NODES.items())
+    pushed = sorted(filter(None, re.findall(r"PushedFilters: \[(.*?)\], ReadSchema", plan)))
+    return {"nodes": nodes, "pushed": pushed, "adaptive": "AdaptiveSparkPlan" in plan}
 
 
-NODES = {"E": r"\bExchange ", "S": r"\bSort \[", "W": r"\bWindow \[", "P": r"\b\w*(?:EvalPython|InPandas|InArrow)"}
+NODES = {
+    "E": r"\bExchange ", "S": r"\bSort \[", "W": r"\bWindow \[", "B": r"\bBroadcastHashJoin ",
+    "P": r"\b\w*(?:EvalPython|InPandas|InArrow)",
+}  # fmt: skip
 """Patterns of a plan's text, by the letter that stands for such nodes."""
 
 
@@ -170,28 +214,32 @@ def task_totals(spark: SparkSession) -> tuple[int, int]:
 
 CONFIGURED = [
     ("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC"), ("spark.ui.retainedStages", "100000"),
+    ("spark.sql.maxMetadataStringLength", "10000"), ("spark.driver.memory", "3g"),
 ]  # fmt: skip
 
 
 def main() -> None:
     """Run the queries named, one after the other."""
-    names = ["word_count", *query_names()]
+    names = ["word_count", *query_names(), *QUESTIONS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
-    parser.add_argument("--events", type=int, default=5_000_000)
+    parser.add_argument("--events", type=int, default=5_000_000, help="of Nexmark")
+    parser.add_argument("--gigabytes", type=float, default=0.2, help="of flights")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--master", default="local[2]")
     options = parser.parse_args()
+    asked = options.queries or names
     with tempfile.TemporaryDirectory(prefix="batch-") as place:
         folder = Path(place)
-        write_input(folder, options.events)
+        if any(name not in QUESTIONS for name in asked):
+            write_input(folder, options.events)
+        flown = write_flights(folder, options.gigabytes) if any(name in QUESTIONS for name in asked) else 0
         spark = start_spark("bench", options.master, CONFIGURED)
         lines = []
-        for query in options.queries or names:
+        for query in asked:
             figures = compare(spark, folder, query, options.repeat)
-            lines.append(
-                {"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": options.events} | figures
-            )
+            rows = flown if query in QUESTIONS else options.events
+            lines.append({"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows} | figures)
             print(json.dumps(lines[-1]), flush=True)
         spark.stop()
     print("\n" + markdown(lines, HEADINGS))

@@ -90,3 +90,20 @@ def test_ties_stay_where_a_column_is_no_part_of_the_order() -> None:
 def test_nothing_computes_the_time_of_a_window_that_nobody_reads() -> None:
     grouped = "FROM TABLE(TUMBLE(TABLE visits, DESCRIPTOR(ts), INTERVAL '9' SECOND)) GROUP BY window_start, window_end"
     assert "window_time" not in job_of(f"SELECT window_end, COUNT(*) AS n {grouped}")
+
+
+@pytest.mark.spark
+def test_a_filter_reaches_the_reader_and_a_small_table_every_task(spark: SparkSession, tmp_path: Path) -> None:
+    """Row groups without such rows are left out; the large table of a join is neither shuffled nor sorted."""
+    pl.DataFrame({"user_id": ["ann"], "page": ["/"], "spent": [1]}).write_parquet(tmp_path / "visits.parquet")
+    pl.DataFrame({"page": ["/"], "title": ["Home"]}).write_parquet(tmp_path / "pages.parquet")
+    tables = """CREATE TABLE visits (page VARCHAR, spent BIGINT) WITH ('connector' = 'file', 'path' = 'visits.parquet', 'format' = 'parquet');
+    CREATE TABLE pages (page VARCHAR, title VARCHAR) WITH ('connector' = 'file', 'path' = 'pages.parquet', 'format' = 'parquet');
+    """
+    question = "SELECT title, spent FROM visits JOIN pages ON visits.page = pages.page WHERE spent > 60"
+    job = spark_job(load_text(tables + question, tmp_path, "query").program, tmp_path)
+    plan = run_job(job, spark)._jdf.queryExecution().executedPlan().toString()
+    assert re.search(r"PushedFilters: \[[^]]*GreaterThan\(spent,60\)", plan), plan
+    assert "BroadcastHashJoin" in plan
+    assert not re.search(r"\bExchange |\bSort |Python", plan), plan
+    assert "AdaptiveSparkPlan" in plan
