@@ -190,7 +190,8 @@ def figures_of(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
 def describe_plan(frame: DataFrame) -> dict[str, Any]:
     """How many nodes of a plan shuffle, sort, are windows, broadcast joins and run Python; which filters it pushes; whether it adapts."""
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    nodes = " ".join(f"{len(re.findall(pattern, plan))}{letter}" for letter, pattern in NODES.items())
+    counts = {letter: len(re.findall(pattern, plan)) for letter, pattern in NODES.items()}
+    nodes = " ".join(f"{count}{letter}" for letter, count in counts.items() if count) or "-"
     pushed = sorted(filter(None, re.findall(r"PushedFilters: \[(.*?)\], ReadSchema", plan)))
     return {"nodes": nodes, "pushed": pushed, "adaptive": "AdaptiveSparkPlan" in plan}
 
@@ -227,14 +228,16 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=0.2, help="of flights")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="Spark's")
     options = parser.parse_args()
     asked = options.queries or names
+    conf = [(key, value) for key, _, value in (one.partition("=") for one in options.conf)]
     with tempfile.TemporaryDirectory(prefix="batch-") as place:
         folder = Path(place)
         if any(name not in QUESTIONS for name in asked):
             write_input(folder, options.events)
         flown = write_flights(folder, options.gigabytes) if any(name in QUESTIONS for name in asked) else 0
-        spark = start_spark("bench", options.master, CONFIGURED)
+        spark = start_spark("bench", options.master, [*CONFIGURED, *conf])
         lines = []
         for query in asked:
             figures = compare(spark, folder, query, options.repeat)
