@@ -159,7 +159,7 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
 
 def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
     """One query, both ways."""
-    ways = {
+    ways: dict[str, Callable[[], DataFrame]] = {
         "generated": generated(load_text(text_of(query), folder, query), spark),
         "written": partial(written, spark, folder, query),
     }
