@@ -7,8 +7,9 @@ and a Markdown table of all.
     python -m bench.batch flight_delays turnarounds --gigabytes 20
 
 Input is Parquet (the word count: text) of `events` Nexmark events, or `gigabytes` of flights (bench.flights), in a temporary folder that is
-removed; output goes nowhere (noop). The two are run in turn; seconds are the least of `repeat` runs, after one of each to warm up. `same`
-says whether both gave the same rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window, BroadcastHashJoin and Python,
+removed; output goes nowhere (noop). The two are run in turn; seconds are the least of `repeat` runs, after one of each to warm up;
+`made` are those until the frame is made, in which types of files are read and the query is analysed. `same` says whether both gave the same
+rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window, BroadcastHashJoin and Python,
 before Spark adapts it; `pushed` are the filters that its scans hand to Parquet, `adaptive` says whether Spark adapts it; `shuffled` and
 `spilled` are MB of one run, as its tasks count them. With `--repeat 0` only answers and plans are compared.
 
@@ -133,9 +134,10 @@ def view(spark: SparkSession, folder: Path, table: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: how long it took to make the frame and to compute all its rows, and bytes that were shuffled and spilled."""
+    """One run: seconds to make the frame and compute all its rows, seconds of these until it was made, bytes shuffled and spilled."""
 
     seconds: float
+    made: float
     moved: tuple[int, ...]
 
 
@@ -143,9 +145,11 @@ def run(spark: SparkSession, make: Callable[[], DataFrame]) -> Run:
     """Run one way once."""
     before = task_totals(spark)
     started = time.perf_counter()
-    make().write.format("noop").mode("overwrite").save()
+    frame = make()
+    made = time.perf_counter() - started
+    frame.write.format("noop").mode("overwrite").save()
     took = time.perf_counter() - started
-    return Run(took, tuple(after - first for first, after in zip(before, task_totals(spark), strict=True)))
+    return Run(took, made, tuple(after - first for first, after in zip(before, task_totals(spark), strict=True)))
 
 
 def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
@@ -183,8 +187,9 @@ def figures_of(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
     """Times and their ratio; what was moved in the first run."""
     least = {name: min(one.seconds for one in each) for name, each in runs.items()}
     times = {f"{name}_s": round(took, 3) for name, took in least.items()}
+    made = {f"{name}_made_s": round(min(one.made for one in each), 3) for name, each in runs.items()}
     moved = {f"{name}_mb": ", ".join(f"{size / 1e6:.1f}" for size in each[0].moved) for name, each in runs.items()}
-    return {**times, "ratio": round(least["generated"] / least["written"], 3), **moved}
+    return {**times, "ratio": round(least["generated"] / least["written"], 3), **made, **moved}
 
 
 def describe_plan(frame: DataFrame) -> dict[str, Any]:
