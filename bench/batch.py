@@ -1,29 +1,41 @@
 """Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query,
 and a Markdown table of all.
 
-    python -m bench.batch                       the word count and the Nexmark queries of bids
+    python -m bench.batch                       the word count, the Nexmark queries, and flights
     python -m bench.batch q12 q17               some
     python -m bench.batch --events 1000000 --repeat 9
+    python -m bench.batch flight_delays turnarounds --gigabytes 20
 
-Input is Parquet (the word count: text) of `events` Nexmark events; output goes nowhere (noop). The two are run in turn; seconds are the
-least of `repeat` runs, after one of each to warm up. `same` says whether both gave the same rows.
+Input is Parquet (the word count: text) of `events` Nexmark events, or `gigabytes` of flights (bench.flights), in a temporary folder that is
+removed; output goes nowhere (noop). The two are run in turn; seconds are the least of `repeat` runs, after one of each to warm up;
+`made` are those until the frame is made, in which types of files are read and the query is analysed. `same` says whether both gave the same
+rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window, BroadcastHashJoin and Python,
+before Spark adapts it; `pushed` are the filters that its scans hand to Parquet, `adaptive` says whether Spark adapts it; `shuffled` and
+`spilled` are MB of one run, as its tasks count them. With `--repeat 0` only answers and plans are compared.
+
+q12 is by processing time in Nexmark, which a batch has not: it is by event time on both sides.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from bench.flights import QUESTIONS, question_of, write_flights
 from bench.markdown import markdown
-from bench.nexmark import query_names, statements
+from bench.nexmark import QUERIES, query_names, statements
+from ouzel.compiler.plan import scans_in, walk
 from ouzel.connectors import open_source
 from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.session import Job, load_text
@@ -35,17 +47,11 @@ if TYPE_CHECKING:
 
 WRITTEN = Path(__file__).parent / "batch_queries"
 BATCH_ROWS = 100_000
-BID = {
-    "auction": pl.Int64(), "bidder": pl.Int64(), "price": pl.Int64(), "channel": pl.String(), "url": pl.String(),
-    "dateTime": pl.Datetime("us"), "extra": pl.String(),
-}  # fmt: skip
-TABLE = """CREATE TABLE bid (
-  auction BIGINT, bidder BIGINT, price BIGINT, channel VARCHAR, url VARCHAR, `dateTime` TIMESTAMP(3), extra VARCHAR,
-  WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
-) WITH ('connector' = 'file', 'path' = 'bid/*.parquet', 'format' = 'parquet');
-"""
+TABLES = ("bid", "auction", "person")
 HEADINGS = {
-    "query": "query", "rows": "bids", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio", "same": "same rows",
+    "query": "query", "rows": "rows", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio",
+    "generated_nodes": "nodes, generated", "written_nodes": "nodes, by hand", "generated_mb": "shuffled, spilled MB, generated",
+    "written_mb": "by hand", "same": "same rows",
 }  # fmt: skip
 WORD_COUNT = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
 CREATE TABLE answer (word VARCHAR, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('connector' = 'blackhole');
@@ -53,26 +59,46 @@ INSERT INTO answer SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT
 """
 
 
-def bids(events: int) -> Iterator[pl.DataFrame]:
-    """The bids among so many Nexmark events."""
-    options = {"table": "bid", "events": str(events)}
-    source = open_source("nexmark", SourceRequest("bid", options, BID, Path()))
+def declared(query: str) -> str:
+    """The tables of a Nexmark query, in Parquet, but for the small one that comes as it is."""
+    *tables, question = statements(query)
+    files = [re.sub(r"WITH \('connector' = 'nexmark', 'table' = '(\w+)'[^)]*\)", PARQUET, table) for table in tables]
+    return ";\n".join([*files, question.partition("INSERT INTO archive")[2] or question])
+
+
+PARQUET = r"WITH ('connector' = 'file', 'path' = '\1/*.parquet', 'format' = 'parquet')"
+
+
+def events_of(table: str, events: int) -> Iterator[pl.DataFrame]:
+    """One table's rows among so many Nexmark events."""
+    program = load_text(f"{';'.join(statements('q23')[:-1])}; SELECT * FROM {table}", Path(), table).program
+    (scan,) = scans_in(walk(*program.sinks))
+    options = {"table": table, "events": str(events)}
+    source = open_source("nexmark", SourceRequest(table, options, scan.columns.polars(), Path()))
     reader = source.reader(source.partitions()[0], None)
     while isinstance(batch := reader.read(BATCH_ROWS), ReadBatch):
         yield batch.frame
 
 
 def write_input(folder: Path, events: int) -> int:
-    """Bids as Parquet, and a text of their channels' and urls' words; the number of bids."""
-    (folder / "bid").mkdir()
-    rows = 0
-    with (folder / "lines.txt").open("w", encoding="utf-8") as lines:
-        for number, frame in enumerate(bids(events)):
-            frame.write_parquet(folder / "bid" / f"{number}.parquet")
-            words = frame.select(pl.concat_str(pl.lit("bid on"), "auction", pl.lit("by"), "channel", separator=" "))
-            lines.write("\n".join(words.to_series().to_list()) + "\n")
-            rows += frame.height
-    return rows
+    """The tables as Parquet, and a text of the bids' channels; the number of bids."""
+    bids = 0
+    shutil.copy(QUERIES / "side_input.csv", folder)
+    for table in TABLES:
+        (folder / table).mkdir()
+        for number, frame in enumerate(events_of(table, events)):
+            frame.write_parquet(folder / table / f"{number}.parquet")
+            if table == "bid":
+                append_lines(folder / "lines.txt", frame)
+                bids += frame.height
+    return bids
+
+
+def append_lines(file: Path, bids: pl.DataFrame) -> None:
+    """A line of words for each bid."""
+    words = bids.select(pl.concat_str(pl.lit("bid on"), "auction", pl.lit("by"), "channel", separator=" "))
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write("\n".join(words.to_series().to_list()) + "\n")
 
 
 def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
@@ -82,17 +108,48 @@ def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
 
 
 def written(spark: SparkSession, folder: Path, query: str) -> DataFrame:
-    """The frame of the SQL that a person wrote, over the same files by the same glob: Spark takes its time to list what a glob names."""
-    spark.read.parquet(str(folder / "bid" / "*.parquet")).createOrReplaceTempView("bid")
-    spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line").createOrReplaceTempView("lines")
-    return spark.sql((WRITTEN / f"{query}.sql").read_text(encoding="utf-8"))
+    """The frame of the SQL that a person wrote, from its files on."""
+    text = (WRITTEN / f"{query}.sql").read_text(encoding="utf-8")
+    for table in {*re.findall(r"(?:FROM|JOIN) (\w+)", text)} & VIEWED:
+        view(spark, folder, table)
+    return spark.sql(text)
 
 
-def seconds(make: Callable[[], DataFrame]) -> float:
-    """How long it takes to make the frame and to compute all its rows."""
+VIEWED = {*TABLES, "side_input", "lines", "flights", "airlines"}
+
+
+def view(spark: SparkSession, folder: Path, table: str) -> None:
+    """A view of the same files by the same glob, for the SQL by hand: Spark takes its time to list what a glob names."""
+    match table:
+        case "lines":
+            frame = spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line")
+        case "side_input":
+            frame = spark.read.schema("key bigint, value string").csv(str(folder / "side_input.csv"), header=True)
+        case "airlines":
+            frame = spark.read.parquet(str(folder / "airlines.parquet"))
+        case _:
+            frame = spark.read.parquet(str(folder / table / "*.parquet"))
+    frame.createOrReplaceTempView(table)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: seconds to make the frame and compute all its rows, seconds of these until it was made, bytes shuffled and spilled."""
+
+    seconds: float
+    made: float
+    moved: tuple[int, ...]
+
+
+def run(spark: SparkSession, make: Callable[[], DataFrame]) -> Run:
+    """Run one way once."""
+    before = task_totals(spark)
     started = time.perf_counter()
-    make().write.format("noop").mode("overwrite").save()
-    return time.perf_counter() - started
+    frame = make()
+    made = time.perf_counter() - started
+    frame.write.format("noop").mode("overwrite").save()
+    took = time.perf_counter() - started
+    return Run(took, made, tuple(after - first for first, after in zip(before, task_totals(spark), strict=True)))
 
 
 def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
@@ -106,40 +163,90 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
 
 def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
     """One query, both ways."""
-    text = WORD_COUNT if query == "word_count" else TABLE + statements(query)[-1]
-    job = load_text(text, folder, query)
-    ways = (generated(job, spark), partial(written, spark, folder, query))
-    same = len({fingerprint(make()) for make in ways}) == 1
-    for make in ways:
-        seconds(make)
-    runs = [[seconds(make) for make in ways] for _ in range(repeat)]
-    ours, theirs = (min(way) for way in zip(*runs, strict=True))
-    return {
-        "generated_s": round(ours, 3),
-        "written_s": round(theirs, 3),
-        "ratio": round(ours / theirs, 3),
-        "same": same,
+    ways: dict[str, Callable[[], DataFrame]] = {
+        "generated": generated(load_text(text_of(query), folder, query), spark),
+        "written": partial(written, spark, folder, query),
     }
+    same = len({fingerprint(make()) for make in ways.values()}) == 1
+    plans = {f"{name}_{key}": value for name, make in ways.items() for key, value in describe_plan(make()).items()}
+    runs: dict[str, list[Run]] = {name: [] for name in ways}
+    for number in range(repeat):
+        for name in list(ways)[:: 1 - number % 2 * 2]:
+            runs[name].append(run(spark, ways[name]))
+    return {"same": same, **plans, **(figures_of(runs) if repeat else {})}
+
+
+def text_of(query: str) -> str:
+    """The query for Ouzel."""
+    if query == "word_count":
+        return WORD_COUNT
+    return question_of(query) if query in QUESTIONS else declared(query)
+
+
+def figures_of(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
+    """Times and their ratio; what was moved in the first run."""
+    least = {name: min(one.seconds for one in each) for name, each in runs.items()}
+    times = {f"{name}_s": round(took, 3) for name, took in least.items()}
+    made = {f"{name}_made_s": round(min(one.made for one in each), 3) for name, each in runs.items()}
+    moved = {f"{name}_mb": ", ".join(f"{size / 1e6:.1f}" for size in each[0].moved) for name, each in runs.items()}
+    return {**times, "ratio": round(least["generated"] / least["written"], 3), **made, **moved}
+
+
+def describe_plan(frame: DataFrame) -> dict[str, Any]:
+    """How many nodes of a plan shuffle, sort, are windows, broadcast joins and run Python; which filters it pushes; whether it adapts."""
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    counts = {letter: len(re.findall(pattern, plan)) for letter, pattern in NODES.items()}
+    nodes = " ".join(f"{count}{letter}" for letter, count in counts.items() if count) or "-"
+    pushed = sorted(filter(None, re.findall(r"PushedFilters: \[(.*?)\], ReadSchema", plan)))
+    return {"nodes": nodes, "pushed": pushed, "adaptive": "AdaptiveSparkPlan" in plan}
+
+
+NODES = {
+    "E": r"\bExchange ", "S": r"\bSort \[", "W": r"\bWindow \[", "B": r"\bBroadcastHashJoin ",
+    "P": r"\b\w*(?:EvalPython|InPandas|InArrow)",
+}  # fmt: skip
+"""Patterns of a plan's text, by the letter that stands for such nodes."""
+
+
+def task_totals(spark: SparkSession) -> tuple[int, int]:
+    """Bytes that all tasks so far have written for shuffles, and have spilled to disk."""
+    context, gateway = spark.sparkContext._jsc.sc(), spark.sparkContext._gateway
+    context.listenerBus().waitUntilEmpty()
+    nothing, quantiles = gateway.jvm.java.util.ArrayList(), gateway.new_array(gateway.jvm.double, 0)
+    stages = context.statusStore().stageList(nothing, False, False, quantiles, nothing)
+    each = [stages.apply(place) for place in range(stages.size())]
+    return sum(stage.shuffleWriteBytes() for stage in each), sum(stage.diskBytesSpilled() for stage in each)
+
+
+CONFIGURED = [
+    ("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC"), ("spark.ui.retainedStages", "100000"),
+    ("spark.sql.maxMetadataStringLength", "10000"), ("spark.driver.memory", "3g"),
+]  # fmt: skip
 
 
 def main() -> None:
     """Run the queries named, one after the other."""
-    names = ["word_count", *(name for name in query_names() if (WRITTEN / f"{name}.sql").exists())]
+    names = ["word_count", *query_names(), *QUESTIONS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
-    parser.add_argument("--events", type=int, default=5_000_000)
+    parser.add_argument("--events", type=int, default=5_000_000, help="of Nexmark")
+    parser.add_argument("--gigabytes", type=float, default=0.2, help="of flights")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="Spark's")
     options = parser.parse_args()
+    asked = options.queries or names
+    conf = [(key, value) for key, _, value in (one.partition("=") for one in options.conf)]
     with tempfile.TemporaryDirectory(prefix="batch-") as place:
         folder = Path(place)
-        rows = write_input(folder, options.events)
-        spark = start_spark(
-            "bench", options.master, [("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC")]
-        )
+        if any(name not in QUESTIONS for name in asked):
+            write_input(folder, options.events)
+        flown = write_flights(folder, options.gigabytes) if any(name in QUESTIONS for name in asked) else 0
+        spark = start_spark("bench", options.master, [*CONFIGURED, *conf])
         lines = []
-        for query in options.queries or names:
+        for query in asked:
             figures = compare(spark, folder, query, options.repeat)
+            rows = flown if query in QUESTIONS else options.events
             lines.append({"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows} | figures)
             print(json.dumps(lines[-1]), flush=True)
         spark.stop()

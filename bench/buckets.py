@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from bench.batch import bids
+from bench.batch import events_of
 from bench.structured import QUERIES
 from ouzel.session import load_text
 from ouzel.spark.io import buckets
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=900_000)
     parser.add_argument("--batch-rows", type=int, default=300_000)
     options = parser.parse_args()
-    rows = pl.concat(bids(options.rows * 10 // 9)).head(options.rows)
+    rows = pl.concat(events_of("bid", options.rows * 10 // 9)).head(options.rows)
     for query in options.queries:
         run(query, rows.head(10_000), 5_000)
         print(json.dumps(run(query, rows, options.batch_rows)), flush=True)

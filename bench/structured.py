@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from bench.batch import BATCH_ROWS, TABLE, write_input
+from bench.batch import BATCH_ROWS, declared, write_input
 from bench.markdown import markdown
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text
@@ -36,6 +36,7 @@ from ouzel.spark.streaming.run import WARM_WORKERS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+TABLE = declared("q0").partition(";")[0] + ";\n"
 PERSON = """CREATE TABLE person (id BIGINT, name VARCHAR) WITH ('connector' = 'file', 'path' = 'person.parquet', 'format' = 'parquet');
 """
 LINES = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');

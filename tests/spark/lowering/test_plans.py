@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,3 +91,30 @@ def test_ties_stay_where_a_column_is_no_part_of_the_order() -> None:
 def test_nothing_computes_the_time_of_a_window_that_nobody_reads() -> None:
     grouped = "FROM TABLE(TUMBLE(TABLE visits, DESCRIPTOR(ts), INTERVAL '9' SECOND)) GROUP BY window_start, window_end"
     assert "window_time" not in job_of(f"SELECT window_end, COUNT(*) AS n {grouped}")
+
+
+@pytest.fixture
+def whole_plans(spark: SparkSession) -> Iterator[SparkSession]:
+    """Spark whose plans say all of what a scan does."""
+    fields = "spark.sql.debug.maxToStringFields"
+    before = spark.conf.get(fields)
+    spark.conf.set(fields, "25")
+    yield spark
+    spark.conf.set(fields, str(before))
+
+
+@pytest.mark.spark
+def test_a_filter_reaches_the_reader_and_a_small_table_every_task(whole_plans: SparkSession, tmp_path: Path) -> None:
+    """Row groups without such rows are left out; the large table of a join is neither shuffled nor sorted."""
+    pl.DataFrame({"user_id": ["ann"], "page": ["/"], "spent": [1]}).write_parquet(tmp_path / "visits.parquet")
+    pl.DataFrame({"page": ["/"], "title": ["Home"]}).write_parquet(tmp_path / "pages.parquet")
+    tables = "".join(
+        f"CREATE TABLE {table} ({columns}) WITH ('connector' = 'file', 'path' = '{table}.parquet', 'format' = 'parquet');\n"
+        for table, columns in {"visits": "page VARCHAR, spent BIGINT", "pages": "page VARCHAR, title VARCHAR"}.items()
+    )
+    question = "SELECT title, spent FROM visits JOIN pages ON visits.page = pages.page WHERE spent > 60"
+    job = spark_job(load_text(tables + question, tmp_path, "query").program, tmp_path)
+    plan = run_job(job, whole_plans)._jdf.queryExecution().executedPlan().toString()
+    assert re.search(r"PushedFilters: \[[^]]*GreaterThan\(spent,60\)", plan), plan
+    assert "BroadcastHashJoin" in plan
+    assert not re.search(r"\bExchange |\bSort |Python", plan), plan
