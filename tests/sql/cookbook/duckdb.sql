@@ -10,7 +10,7 @@ same;
 -- question: How do I get a column for each category, and a row for all days?
 same;
 
--- question: Which part of the customers came back within a day?
+-- question: Which part of the customers came back within a day of their first order?
 same;
 
 -- question: What was the first order of each customer?
