@@ -18,11 +18,11 @@ from ouzel.runtime.observe.task_metrics import (
     UPTIME,
     pressure_time_metric,
 )
+from ouzel.tracker.api.plans import MIB
 from ouzel.tracker.metrics.history import CAPACITY, History, InstanceKey
 from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
-MIB = 1 << 20
 _STREAM = "/default"
 _PRESSURE = "__time_spent_back_pressure_by_compid/"
 _MEMORY_TOTAL = "__jvm-memory-mb-total"

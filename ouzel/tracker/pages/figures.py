@@ -19,6 +19,7 @@ from ouzel.runtime.observe.task_metrics import (
     pressure_time_metric,
 )
 from ouzel.tracker import words
+from ouzel.tracker.api.plans import MIB
 from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_COUNT, RESTARTS, History, InstanceKey
 from ouzel.tracker.metrics.series import sum_of
 from ouzel.tracker.pages.drawing import colours_of
@@ -26,8 +27,6 @@ from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 INSTANCES_SHOWN = 200
 """So many instances are shown at once; of more, those of one component can be asked for."""
-
-MIB = 1 << 20
 
 Figured = float | None
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 from ouzel.compiler.written import WrittenOperator, WrittenQuery
 from ouzel.tracker import words
+from ouzel.tracker.health.detectors import PRESSED
 from ouzel.tracker.metrics.history import CAPACITY, History
 from ouzel.tracker.pages.figures import Since, find_slow_share, list_instances, most
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
 SPAN_S = 180
-SLOW = 0.2
-"""From this share of the time on in which too much waits for a task, it counts as slow, as for health."""
-
 LINES_QUOTED = 8
 
 
@@ -58,7 +56,7 @@ def mark_components(
 
 
 def _is_slow(share: float | None) -> bool:
-    return share is not None and share >= SLOW
+    return share is not None and share >= PRESSED
 
 
 def _load(share: float | None, slow: float | None) -> str:

@@ -174,4 +174,6 @@ class TopologyWatcher:
                 self._handles.pop(key).let_go()
             for run in [run for run in self._histories if run[0] not in names]:
                 del self._histories[run]
+        for query in [query for query in list(self._written) if query[0] not in names]:
+            self._written.pop(query, None)
         self._descriptions.forget_gone()
