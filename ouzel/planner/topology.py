@@ -73,6 +73,10 @@ class Resources:
     cpu: float = 1.0
     ram_mb: int = 1024
 
+    @property
+    def ram_bytes(self) -> int:
+        return self.ram_mb << 20
+
 
 @dataclass(frozen=True)
 class Component:

@@ -18,7 +18,6 @@ from ouzel.runtime.observe.task_metrics import (
     UPTIME,
     pressure_time_metric,
 )
-from ouzel.tracker.api.plans import MIB
 from ouzel.tracker.metrics.history import CAPACITY, History, InstanceKey
 from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
@@ -69,7 +68,7 @@ def _add_up(values: MinuteValues) -> MinuteValues:
 
 OURS = {
     "__jvm-process-cpu-load": FoundMetric(CAPACITY),
-    "__jvm-memory-used-mb": FoundMetric(MEMORY, 1 / MIB),
+    "__jvm-memory-used-mb": FoundMetric(MEMORY, 1 / (1 << 20)),
     "__jvm-uptime-secs": FoundMetric(UPTIME),
     "__jvm-gc-collection-time-ms": FoundMetric(COLLECTING, is_running=True),
     "__jvm-gc-collection-count": FoundMetric(COLLECTIONS, is_running=True),

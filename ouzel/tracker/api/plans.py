@@ -25,7 +25,6 @@ from ouzel.tracker.api.models import (
 from ouzel.tracker.pages.drawing import stages_of
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
-MIB = 1 << 20
 UNKNOWN = "NA"
 """What Heron says where a spout does not say what it reads."""
 
@@ -102,7 +101,7 @@ def packing_plan(snapshot: TopologySnapshot) -> PackingPlanShape:
 
 
 def _resources(asked: Resources) -> InstanceResources:
-    return InstanceResources(cpu=asked.cpu, ram=asked.ram_mb * MIB, disk=0)
+    return InstanceResources(cpu=asked.cpu, ram=asked.ram_bytes, disk=0)
 
 
 def physical_plan(snapshot: TopologySnapshot) -> PhysicalPlanShape:

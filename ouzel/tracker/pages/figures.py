@@ -19,7 +19,6 @@ from ouzel.runtime.observe.task_metrics import (
     pressure_time_metric,
 )
 from ouzel.tracker import words
-from ouzel.tracker.api.plans import MIB
 from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_COUNT, RESTARTS, History, InstanceKey
 from ouzel.tracker.metrics.series import sum_of
 from ouzel.tracker.pages.drawing import colours_of
@@ -190,7 +189,7 @@ class FigureTables:
             cells = (
                 f"{one.resources.cpu:g}",
                 words.NOTHING if used_ns is None else f"{used_ns / 1e9:.2f}",
-                words.bytes_text(one.resources.ram_mb * MIB),
+                words.bytes_text(one.resources.ram_bytes),
                 words.bytes_text(over.over(key, MEMORY)),
                 words.rate_text(over.rate(manager, "__bytes")),
                 words.bytes_text(over.over(manager, "__waiting-bytes")),
