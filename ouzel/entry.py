@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from ouzel import session
 from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
+from ouzel.compiler.user_code import named_by_caller
 from ouzel.errors import PlanError, QueryError, SubmissionError, TopologyError
+from ouzel.planner.api import TopologyBuilder
+from ouzel.planner.declarer import BoltDeclarer
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings, setting_text
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
@@ -91,9 +94,29 @@ def query(
         PlanError: it cannot be packed.
     """
     pairs = [(key, setting_text(key, value)) for key, value in settings.items()]
-    if _is_path(text):
-        return session.load(Path(text), pairs, functions)
-    return session.load_text(str(text), Path(directory).resolve(), "query", pairs, functions)
+    try:
+        if _is_path(text):
+            return session.load(Path(text), pairs, functions)
+        return session.load_text(str(text), Path(directory).resolve(), "query", pairs, functions)
+    except QueryError as error:
+        error.instead = _advise_of_forgotten(error) or error.instead
+        raise
+
+
+def _advise_of_forgotten(error: QueryError) -> str:
+    """What to write where a query calls a Python function that its program has, and that it was not given."""
+    from ouzel.compiler.functions.elsewhere import FUNCTION
+    from ouzel.compiler.functions.known import Row
+
+    kind, called = error.about or ("", "")
+    found = named_by_caller(called) if kind == FUNCTION else None
+    name = found.name if isinstance(found, Row) else found.__name__ if inspect.isfunction(found) else ""
+    if not name:
+        return ""
+    decorate = (
+        "" if isinstance(found, Row) else f"put @ouzel.function((str,), str), with its types, above def {name}, and "
+    )
+    return f"{decorate}give the query this function of the program: ouzel.query(text, functions=[{name}])"
 
 
 @_tell_of_options
@@ -193,6 +216,8 @@ def _job(what: What) -> session.Job:
         return what
     if isinstance(what, Topology):
         return session.Job("", Path.cwd(), Program(()), what, pack(what))
+    if isinstance(what, TopologyBuilder | BoltDeclarer):
+        raise QueryError(f"{what!r} is no topology yet", instead="give what builder.build() gives")
     if isinstance(what, Runs):
         return what.job()
     if not isinstance(what, str | Path):
@@ -255,7 +280,8 @@ def _with_result(topology: Topology, of: str) -> Topology:
     stream = next((output for output in outputs.get(of, ()) if output.stream == DEFAULT_STREAM), None)
     if stream is None:
         emitters = ", ".join(name for name, streams in outputs.items() if streams)
-        raise PlanError(f"no component '{of}' emits a default stream; say of= one of {emitters}")
+        told = f"no component '{of}' emits a default stream" if of else "a topology has no answer of its own"
+        raise PlanError(f"{told}; say whose rows are meant: ouzel.table(topology, of=…) with one of {emitters}")
     rows = Scan(of, "stream", (), stream.schema, traits=UNREAD)
     sink = Sink(rows, RESULT, RESULT, (), SinkMode.APPEND, columns=stream.schema, traits=RETURNED)
     reader = Component(RESULT, 1, (Input(of, Grouping(GroupingKind.GLOBAL)),), (), (sink,))

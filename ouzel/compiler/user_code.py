@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -104,6 +106,25 @@ def describe_raised(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+_OPERANDS = {
+    frozenset(("decimal.Decimal", "float")): "write Decimal('0.1') for the float 0.1, or float(…) of the Decimal",
+    frozenset(
+        ("datetime.datetime", "int")
+    ): "write timedelta(seconds=1) for a span, or datetime.fromtimestamp(…) for a time",
+    frozenset(("datetime.date", "int")): "write timedelta(days=1) for the number",
+    frozenset(("datetime.datetime", "str")): "write datetime.fromisoformat(…) of the text",
+    frozenset(("datetime.date", "str")): "write date.fromisoformat(…) of the text",
+    frozenset(("datetime.datetime", "datetime.date")): "write .date() of the datetime",
+}
+"""What to write where Python has no operator of these two types."""
+
+
+def advise_of_operands(error: BaseException) -> str:
+    """What to write instead of an operator that these two types have not; empty where nothing is known."""
+    types = re.search(r"'([\w.]+)' and '([\w.]+)'", str(error)) if isinstance(error, TypeError) else None
+    return _OPERANDS.get(frozenset(types.groups()), "") if types else ""
+
+
 def sayable(text: str) -> str:
     """The text as messages and columns take it: what is no character, half of a surrogate pair, is escaped as Python writes it."""
     return text.encode(errors="backslashreplace").decode()
@@ -125,6 +146,15 @@ def is_users(frame: FrameType | None) -> bool:
             return False
         frame = frame.f_back
     return frame is not None
+
+
+def named_by_caller(name: str) -> object:
+    """What the user's function that has called this package knows by a name, in any case; None if nothing."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_THEIRS):
+        frame = frame.f_back
+    known = {**frame.f_globals, **frame.f_locals}
+    return known.get(name) or next((value for key, value in known.items() if key.lower() == name.lower()), None)
 
 
 def users_line_in(frames: traceback.StackSummary) -> str:

@@ -142,8 +142,8 @@ def in_our_names(connector: Connector, options: Mapping[str, str]) -> dict[str, 
         if option.name in options:
             raise QueryError(f"'{name}' and '{option.name}' say the same", instead="keep one")
         if alias.values and value not in alias.values:
-            taken = " or ".join(map(repr, alias.values))
-            raise QueryError(f"'{name}' cannot be '{value}' here", instead=f"write {taken}, or {ELSEWHERE[name]}")
+            advice = f"{_advise_of_choice(value, tuple(alias.values))}, or {ELSEWHERE[name]}"
+            raise QueryError(f"'{name}' cannot be '{value}' here", instead=advice)
         found[option.name] = alias.values.get(value, value)
     return found
 
@@ -252,11 +252,38 @@ def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> Quer
     return QueryError(f"the connector '{connector.name}' has no option '{name}'", instead=hint)
 
 
+_SAME = {
+    "earliest": [
+        "earliest-offset",
+        "beginning",
+        "from-beginning",
+        "begin",
+        "first",
+        "oldest",
+        "start",
+        "smallest",
+        "trim_horizon",
+        "all",
+    ],
+    "latest": ["latest-offset", "end", "from-end", "last", "newest", "largest", "now", "tail"],
+    "committed-or-earliest": ["group-offsets", "committed", "group", "stored"],
+}
+"""What others call where reading begins."""
+
+
+def _advise_of_choice(value: str, choices: tuple[str, ...]) -> str:
+    """What to write instead of a value that is none of these: the one that is meant, if that shows, and all that there are."""
+    plain = value.lower()
+    meant = [one for one in choices if plain in _SAME.get(one.removesuffix("-offset"), ())]
+    meant = meant or difflib.get_close_matches(plain, choices, 1)
+    listed = " or ".join(map(repr, choices))
+    return f"write {meant[0]!r}; all that it takes are {listed}" if meant and len(choices) > 1 else f"write {listed}"
+
+
 def _check_value(name: str, value: str, option: Option) -> None:
     if option.choices and value not in option.choices:
         advice = _INSTEAD_OF_LOG if name == "format" and value in _OTHER_LOGS else ""
-        near = difflib.get_close_matches(value.lower(), option.choices, 1)
-        advice = advice or (f"write {near[0]!r}" if near else f"write {' or '.join(map(repr, option.choices))}")
+        advice = advice or _advise_of_choice(value, option.choices)
         raise QueryError(f"'{name}' cannot be '{value}'", instead=advice)
     try:
         _KINDS[option.kind](value)

@@ -22,7 +22,7 @@ from ouzel.compiler.records import (
     type_of,
     why_no_hint,
 )
-from ouzel.compiler.user_code import describe_raised
+from ouzel.compiler.user_code import advise_of_operands, describe_raised
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
@@ -165,6 +165,8 @@ def advise_of_raised(called: str, kind: StepKind, raised: BaseException) -> str:
         half = "value" if verb.endswith("_values") else "key" if verb.endswith("_keys") else ""
         if half:
             advice = f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
+    if operands := advise_of_operands(raised):
+        advice = operands
     if isinstance(raised, TypeError) and "tuple indices" in str(raised):
         advice = "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:

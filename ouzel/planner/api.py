@@ -32,12 +32,14 @@ from ouzel.compiler.types import (
 )
 from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
+from ouzel.planner.declarer import BoltDeclarer
+from ouzel.planner.elsewhere import advise_of_builder
 from ouzel.planner.epochs import check_epochs, with_own_interval
 from ouzel.planner.methods import check_asked, check_call, check_takes, warn_of_no_acks
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
 from ouzel.planner.settings import Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
+from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Resources, Topology
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +67,15 @@ class Batch:
 
     def __len__(self) -> int:
         return self.frame.height
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, place: object) -> object:
+            """A loop over it comes here, too, and so do no columns of a frame."""
+            raise TypeError(
+                "a batch holds its rows as a Polars frame; write batch.frame[…] for its columns, "
+                "and for row in batch.frame.iter_rows() for its rows"
+            )
 
 
 class Collector(Protocol):
@@ -304,60 +315,21 @@ def _type_of(column: str, kind: object) -> DataType:
     return _PYTHON_TYPES[kind]
 
 
-class _Declarer:
-    """Groupings of one component, chained: `.fields_grouping("words", "word")`."""
-
-    def __init__(self) -> None:
-        self.inputs: list[Input] = []
-
-    def grouping(self, component: str, grouping: Grouping, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Read a stream with any grouping."""
-        self.inputs.append(Input(component, grouping, stream))
-        return self
-
-    def fields_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Rows with equal values of these columns go to one task."""
-        return self.grouping(component, Grouping(GroupingKind.FIELDS, names), stream)
-
-    def partial_key_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Rows of one key go to one of two tasks, the less loaded (Nasir et al., "The Power of Both Choices", ICDE 2015)."""
-        return self.grouping(component, Grouping(GroupingKind.PARTIAL_KEY, names), stream)
-
-    def shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Whole batches in turn."""
-        return self.grouping(component, Grouping(GroupingKind.SHUFFLE), stream)
-
-    def local_or_shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Tasks of the same container, if there are any; else as shuffle."""
-        return self.grouping(component, Grouping(GroupingKind.LOCAL_OR_SHUFFLE), stream)
-
-    def all_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Every task gets every row."""
-        return self.grouping(component, Grouping(GroupingKind.ALL), stream)
-
-    def global_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """Everything goes to the task with the lowest id."""
-        return self.grouping(component, Grouping(GroupingKind.GLOBAL), stream)
-
-    def none_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """The writer does not care; as shuffle."""
-        return self.grouping(component, Grouping(GroupingKind.NONE), stream)
-
-    def direct_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
-        """The writer names the task in each emit."""
-        return self.grouping(component, Grouping(GroupingKind.DIRECT), stream)
-
-    def custom_grouping(self, component: str, chooser: Callable[..., Any], stream: str = DEFAULT_STREAM) -> _Declarer:
-        """`chooser(frame, tasks)` gives each row's task index."""
-        return self.grouping(component, Grouping(GroupingKind.CUSTOM, chooser=chooser), stream)
-
-
 class TopologyBuilder:
     """Wires spouts and bolts into a Topology."""
 
     def __init__(self, name: str, settings: Settings | None = None) -> None:
         self.name, self.settings = name, with_own_interval(settings or Settings())
-        self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], _Declarer, Resources]] = []
+        self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], BoltDeclarer, Resources]] = []
+
+    def __repr__(self) -> str:
+        parts = ", ".join(name for name, *_ in self._parts)
+        return f"<topology builder {self.name}: {parts or 'nothing yet'}; build() gives the topology>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(advise_of_builder(name, dir(type(self))))
 
     def set_spout(
         self,
@@ -374,7 +346,7 @@ class TopologyBuilder:
             PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
         _check_methods(name, spout)
-        self._parts.append((name, spout, parallelism, _outputs(name, outputs), _Declarer(), resources))
+        self._parts.append((name, spout, parallelism, _outputs(name, outputs), BoltDeclarer(name), resources))
 
     def set_bolt(
         self,
@@ -383,7 +355,7 @@ class TopologyBuilder:
         outputs: Schema | dict[str, Schema] | None = None,
         parallelism: int = 1,
         resources: Resources = Resources(),
-    ) -> _Declarer:
+    ) -> BoltDeclarer:
         """Add a bolt; say what it reads on the declarer that comes back.
 
         Raises:
@@ -391,7 +363,7 @@ class TopologyBuilder:
             PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
         _check_methods(name, bolt)
-        declarer = _Declarer()
+        declarer = BoltDeclarer(name)
         self._parts.append((name, bolt, parallelism, _outputs(name, outputs or {}), declarer, resources))
         return declarer
 

@@ -91,6 +91,9 @@ _OVER = frozenset(
 )
 """Functions that are called with OVER alone."""
 
+FUNCTION = "FUNCTION"
+"""What an error of an unknown function is about."""
+
 _WINDOWS = frozenset({"tumble", "hop", "cumulate", "session"})
 
 
@@ -106,12 +109,9 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
         advice = f"write FROM {name.upper()}(TABLE t, DESCRIPTOR(ts), ...), and group by window_start and window_end"
         return QueryError(f"{name.upper()} stands in FROM, or as a key of GROUP BY alone", instead=advice)
     problem, ours = f"there is no function {name.upper()}", _HERE.get(name.lower())
-    if ours:
-        return QueryError(problem, instead=f"write {ours}")
     close = get_close_matches(name.lower(), known, n=3)
-    return QueryError(
-        problem, instead=f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
-    )
+    instead = f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
+    return QueryError(problem, instead=f"write {ours}" if ours else instead, about=(FUNCTION, name))
 
 
 @dataclass(frozen=True)

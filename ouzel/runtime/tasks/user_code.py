@@ -13,6 +13,7 @@ from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, OURS, calls_of, descr
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import Death
 from ouzel.planner.topology import Component, Task
+from ouzel.runtime.tasks.mistakes import advise_of_mistake, in_their_words
 
 _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda kind: isinstance(kind, pl.Datetime))
 """Families of types within which a column is cast unasked; a value that does not fit fails."""
@@ -28,8 +29,9 @@ def blame_component(task: Task) -> Iterator[None]:
     except FAILURES as error:
         if not calls_of(error)[-1].filename.startswith(OURS):  # else the message says all
             traceback.print_exc()
-        where = f"'{task.component}' (task {task.id})"
-        raise TopologyError(f"{where} failed: {describe_raised(error)}{_place(error)}") from error
+        told, instead = in_their_words(describe_raised(error)), advise_of_mistake(error)
+        advice = f"; {instead}" if instead else ""
+        raise TopologyError(f"'{task.component}' (task {task.id}) failed: {told}{_place(error)}{advice}") from error
 
 
 def _place(error: BaseException) -> str:

@@ -15,7 +15,15 @@ import polars as pl
 from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_raised, sayable, users_line_in
+from ouzel.compiler.user_code import (
+    FAILURES,
+    FILE,
+    advise_of_operands,
+    calls_of,
+    describe_raised,
+    sayable,
+    users_line_in,
+)
 from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
@@ -169,7 +177,8 @@ def describe_failure(
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
     reason = f"{step.called} raised {describe_raised(error)} (at {where})"
-    return reason, _json(record), f"  {line}" if line else ""
+    shown = (f"  {line}" if line else "", advise_of_operands(error))
+    return reason, _json(record), "\n".join(one for one in shown if one)
 
 
 def _json(record: object) -> str:

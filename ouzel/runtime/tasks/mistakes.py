@@ -1,0 +1,69 @@
+"""What to write instead, where a spout or bolt fails because it was written as for Storm, streamparse or pandas."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from ouzel.compiler.user_code import advise_of_operands
+from ouzel.planner.api import BasicBolt, Batch, Bolt, RowBolt, RowSpout, Spout
+from ouzel.planner.elsewhere import FRAME, NEVER_CALLED, TUPLE, meant_by
+
+_MACHINE = re.compile(r"'User(?:Bolt|Spout)'|\bUser(?:Bolt|Spout)(?=\.\w+\(\))")
+"""What a task calls itself, in messages of Python; its user knows it as the collector."""
+
+_EMITS: tuple[tuple[type, str], ...] = (
+    (RowSpout, "return the row from next_row"), (Spout, "write collector.emit(frame, message_id=1)"),
+    (RowBolt, "return the rows from handle: return [(value,)]"), (BasicBolt, "return the frames from process: return [frame]"),
+    (Bolt, "write collector.emit(frame, anchors=(batch,))"),
+)  # fmt: skip
+"""How rows leave a spout or bolt, by its nearest base."""
+
+
+def in_their_words(told: str) -> str:
+    """An error's text that speaks of the collector, and not of the class behind it."""
+    return _MACHINE.sub(lambda found: "'Collector'" if found[0].startswith("'") else "collector", told)
+
+
+def advise_of_mistake(error: BaseException) -> str:
+    """What to write instead of what raised this; empty where nothing is known."""
+    if isinstance(error, AttributeError) and isinstance(error.name, str) and error.obj is not None:
+        return _advise_of_attribute(error.obj, error.name)
+    if isinstance(error, TypeError) and re.match(r"User\w+\.emit\(\)", str(error)):
+        return "write collector.emit(frame, anchors=(batch,)): a frame, and all else by its name"
+    return advise_of_operands(error)
+
+
+def _advise_of_attribute(owner: object, name: str) -> str:
+    if isinstance(owner, Batch):
+        return _advise_of_batch(name)
+    if isinstance(owner, pl.DataFrame | pl.Series | pl.Expr):
+        return meant_by(name, FRAME, dir(type(owner)))
+    if isinstance(owner, Spout | Bolt):
+        return _advise_of_own(owner, name)
+    if type(owner).__module__ == f"{__package__}.user":
+        return "a collector has emit, ack, fail, progress and monotonic_ms"
+    return ""
+
+
+def _advise_of_batch(name: str) -> str:
+    """A batch is no frame, and no tuple."""
+    if hasattr(pl.DataFrame, name):
+        return f"write batch.frame.{name}: a batch holds its rows as a Polars frame"
+    known = meant_by(name, TUPLE, ())
+    if known:
+        return known
+    of_frame = meant_by(name, FRAME, ())
+    return f"{of_frame} of batch.frame, the Polars frame of its rows" if of_frame else ""
+
+
+def _advise_of_own(user: Spout | Bolt, name: str) -> str:
+    """A collector is given, and no base of one's own; and what other libraries call when a task begins is not called here."""
+    if name == "emit":
+        return next(advice for base, advice in _EMITS if isinstance(user, base))
+    if name in ("ack", "fail"):
+        basic = "leave it out: what process or handle has returned is acked" if isinstance(user, BasicBolt) else ""
+        return basic or f"write collector.{name}(batch)"
+    never = next((one for one in NEVER_CALLED if callable(vars(type(user)).get(one))), "")
+    return f"nothing calls {never} here: write def {NEVER_CALLED[never]} in {type(user).__name__}" if never else ""
