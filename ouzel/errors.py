@@ -62,6 +62,12 @@ def _hide(found: re.Match[str]) -> str:
 class OuzelError(Exception):
     """Base of everything raised on purpose; its text is one sentence that a user can act on."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it, which calls this."""
+        from ouzel.callers import render_in_notebook
+
+        return render_in_notebook(self)
+
 
 class QueryError(OuzelError):
     """A query is wrong: what was written, what is wrong, what to write instead.

@@ -17,7 +17,7 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, NoReturn
 
-from ouzel.compiler.user_code import FILE
+from ouzel.callers import FILE
 
 leave = os._exit
 """What ends the process at once, wherever it is called."""

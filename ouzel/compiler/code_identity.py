@@ -15,8 +15,8 @@ from typing import Any
 
 import cloudpickle
 
+from ouzel.callers import NOT_THEIRS
 from ouzel.compiler.plan.identity import digest
-from ouzel.compiler.user_code import NOT_THEIRS
 
 _LOADS = frozenset((*dis.hasconst, dis.opmap.get("KW_NAMES", -1)))
 """Instructions that load a constant of the code."""

@@ -6,27 +6,14 @@ import dis
 import inspect
 import re
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
 
+from ouzel.callers import NOT_THEIRS, OURS
 from ouzel.errors import QueryError
-
-FILE = "<the steps in Python>"
-"""Where the lines of a compiled loop are."""
-
-OURS = (FILE, str(Path(__file__).parents[1]))
-"""Where the package's code is."""
-
-NOT_THEIRS = (
-    *OURS, "<frozen ",
-    *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
-)  # fmt: skip
-"""Where code is that is not the user's."""
 
 FAILURES = (BaseException,)
 """What a function of the user's may raise, and loses its record by: also exit(), KeyboardInterrupt and a panic of Polars, which are no

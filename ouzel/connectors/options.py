@@ -274,6 +274,8 @@ _SAME = {
 def _advise_of_choice(value: str, choices: tuple[str, ...]) -> str:
     """What to write instead of a value that is none of these: the one that is meant, if that shows, and all that there are."""
     plain = value.lower()
+    if plain in choices:
+        return f"write {plain!r}"
     meant = [one for one in choices if plain in _SAME.get(one.removesuffix("-offset"), ())]
     meant = meant or difflib.get_close_matches(plain, choices, 1)
     listed = " or ".join(map(repr, choices))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ouzel
-from ouzel.compiler.user_code import FILE
+from ouzel.callers import FILE
 from ouzel.runtime.process import life
 from ouzel.runtime.process.life import Heartbeats, now_ms, start_time
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions.casts import convert_value
 from ouzel.compiler.functions.foreign_patterns import java_pattern
 from ouzel.compiler.functions.lowering import constant_of, with_errors
@@ -18,7 +18,7 @@ from ouzel.compiler.functions.registry import Function, Lowered, Signature, Spar
 from ouzel.compiler.functions.search import literal_at, text_at
 from ouzel.compiler.functions.signatures import overloads
 from ouzel.compiler.types import BIGINT, DATE, TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, to_polars
-from ouzel.errors import NotSupported
+from ouzel.errors import NotSupported, QueryError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,6 +33,23 @@ _DIGITS = {"%Y": r"\d{4}", "%3f": r"\d{3}", "%6f": r"\d{6}", "%S": r"[0-5]\d"}
 YEARS_S = 8_200_000_000_000
 """Seconds to about the year 261,000, where the calendar of the streaming engine ends; Spark's ends in 294,247."""
 BEYOND = "a timestamp beyond the year 261,000"
+_LAST_S = 253_402_300_799
+"""The end of the year 9999, in seconds."""
+
+
+def check_seconds(arguments: Sequence[Expression]) -> None:
+    """See that a constant number of seconds is none of milliseconds or of less.
+
+    Raises:
+        QueryError: they would lead beyond the year 9999.
+    """
+    number = arguments[0]
+    if isinstance(number, Literal) and isinstance(number.value, int) and abs(number.value) > _LAST_S:
+        unit, count = ("milliseconds", 1_000) if abs(number.value) < _LAST_S * 1_000 else ("microseconds", 1_000_000)
+        told = f"{number.value} seconds lead beyond the year 9999"
+        raise QueryError(told, instead=f"write {number.value} / {count} if these are {unit}")
+
+
 DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _UNREADABLE = "text that does not fit the date pattern"
 
@@ -85,6 +102,14 @@ def _check(name: str, position: int, known: dict[str, str]) -> Callable[[Sequenc
             strftime(pattern, known)
 
     return check
+
+
+_check_written = _check("from_unixtime", 1, _WRITTEN)
+
+
+def _check_unixtime(arguments: Sequence[Expression]) -> None:
+    check_seconds(arguments)
+    _check_written(arguments)
 
 
 def _pattern(arguments: Sequence[Lowered], default: str = DEFAULT) -> str:
@@ -200,7 +225,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "from_unixtime", overloads(((BIGINT, _V), _V), ((BIGINT,), _V)), _from_unixtime, _spark("from_unixtime"),
         "Seconds since 1970, written in UTC by a Java pattern.", "FROM_UNIXTIME(seconds [, pattern])",
-        check=_check("from_unixtime", 1, _WRITTEN), examples=_PATTERN_EXAMPLES,
+        check=_check_unixtime, examples=_PATTERN_EXAMPLES,
     ),
     Function(
         "unix_timestamp", overloads(((_V, _V), BIGINT), ((_V,), BIGINT), ((TIMESTAMP_LTZ,), BIGINT)), _unix_timestamp,

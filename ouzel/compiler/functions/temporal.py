@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.functions.formats import check_seconds
 from ouzel.compiler.functions.lowering import by_row, constant_of, plain, quote, spark_call, with_errors
 from ouzel.compiler.functions.parsing import days
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
@@ -186,6 +187,8 @@ def _check_precision(arguments: Sequence[Expression]) -> None:
             "the precision of TO_TIMESTAMP_LTZ is the literal 0 (seconds), 3 (milliseconds) or 6 (microseconds)",
             instead="write TO_TIMESTAMP_LTZ(epoch, 3)",
         )
+    if isinstance(precision, Literal) and precision.value == 0:
+        check_seconds(arguments)
 
 
 def _spark_ltz(arguments: Sequence[str], signature: Signature) -> str:

@@ -14,7 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable
 
-from ouzel.compiler.user_code import NOT_THEIRS
+from ouzel.callers import NOT_THEIRS
 
 START_MS = 30_000.0
 """A task that takes longer to start says what it waits for."""

@@ -51,7 +51,8 @@ class Refusals:
             return
         if self.policy is BadRecordPolicy.FAIL:
             first = records[0]
-            reason = f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason
+            is_read = first.raw and first.where  # what is in no place is the row that SELECT without FROM computes of
+            reason = f"{first.reason}: {first.raw[:SHOWN]}" if is_read else first.reason
             where = "" if first.where == component else first.where
             raise BadRecord(where, "\n".join(part for part in (reason, first.detail) if part))
         if self.policy is BadRecordPolicy.DEAD_LETTER:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import polars as pl
 
+from ouzel.callers import NOT_THEIRS, OURS, without_our_calls
 from ouzel.compiler.types import Schema
-from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, OURS, calls_of, describe_raised
+from ouzel.compiler.user_code import FAILURES, calls_of, describe_raised
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import Death
 from ouzel.planner.topology import Component, Task
@@ -28,7 +29,7 @@ def blame_component(task: Task) -> Iterator[None]:
         raise
     except FAILURES as error:
         if not calls_of(error)[-1].filename.startswith(OURS):  # else the message says all
-            traceback.print_exc()
+            traceback.print_exception(type(error), error, without_our_calls(error.__traceback__))
         told, instead = in_their_words(describe_raised(error)), advise_of_mistake(error)
         advice = f"; {instead}" if instead else ""
         raise TopologyError(f"'{task.component}' (task {task.id}) failed: {told}{_place(error)}{advice}") from error

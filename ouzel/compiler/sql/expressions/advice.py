@@ -49,8 +49,11 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         shown = (part if of.type == VARCHAR else f"CAST({part} AS VARCHAR)" for part, of in (left, right))
         return f"write {' || '.join(shown)}"
     if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
-        count, unit = other_text if other_text.isdigit() else "1", "DAY" if value.type == DATE else "SECOND"
-        return f"write {text} {sign} INTERVAL '{count}' {unit}"
+        count, said = (
+            other_text if other_text.isdigit() else "1",
+            "" if value.type == DATE else "say what the number counts: ",
+        )
+        return f"{said}write {text} {sign} INTERVAL '{count}' DAY{' or SECOND' if said else ''}"
     is_span = re.fullmatch(r"(?i)'\d+ *(?:second|minute|hour|day|week|month|year)s?'", other_text)
     if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and is_span:
         return f"write {text} {sign} INTERVAL {other_text}"
@@ -180,6 +183,10 @@ def of_arguments(name: str, texts: Sequence[str], values: Sequence[Expression]) 
             return f"write ARRAY_CONTAINS({', '.join(texts)})"
         case [first, ArrayType()] if name in _ITEM_SECOND and not isinstance(first, ArrayType):
             return f"the array comes first: write {name.upper()}({texts[1]}, {texts[0]})"
+        case [IntegerType() | FloatType() | DecimalType()] if name == "to_timestamp":
+            return (
+                f"say what the number counts: write TO_TIMESTAMP_LTZ({texts[0]}, 3) of milliseconds, with 0 of seconds"
+            )
         case [RowType() | ArrayType() | MapType() as whole, *_] if name in _JSON:
             path = values[1].value if len(values) > 1 and isinstance(values[1], Literal) else ""
             return _of_path(texts[0], re.sub(r"^\$\.?", "", str(path)), whole)

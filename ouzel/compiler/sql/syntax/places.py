@@ -80,6 +80,8 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",
     exp.JSONExtractScalar: "the operator ->>",
+    exp.JSONBExtract: "the operator #>",
+    exp.JSONBExtractScalar: "the operator #>>",
     exp.Tuple: "a list of values in parentheses (only comparisons and IN take such lists)",
     exp.Alias: "an alias inside an expression",
     exp.Kwarg: "a named argument",
@@ -102,13 +104,10 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
 
 
 _EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
-_OF_JSON = "write JSON_VALUE(text, '$.path')"
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Anonymous: "write the function's name alone",
     exp.Tuple: "write ROW(a, b) for several values as one",
     exp.Array: "write ARRAY[1, 2]",
-    exp.JSONExtract: _OF_JSON,
-    exp.JSONExtractScalar: _OF_JSON,
     exp.Struct: "write ROW(1, 2)",
     exp.Slice: "write SLICE(array, start, length)",
     exp.Any: "write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'",
@@ -126,7 +125,29 @@ _INSTEAD: dict[type[exp.Expr], str] = {
 
 def instead_of(node: exp.Expr) -> str:
     """Advice for a part that is not supported; empty if there is none."""
-    return _INSTEAD.get(type(node), "")
+    return f"write {_json_value(node)}" if isinstance(node, _ARROWS) else _INSTEAD.get(type(node), "")
+
+
+_ARROWS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
+
+
+def _json_value(node: exp.Expr) -> str:
+    """The call that gives what arrows of Postgres lead to."""
+    path: list[str] = []
+    while isinstance(node, _ARROWS):
+        path = [*_steps(node.expression), *path]
+        node = node.this
+    text = node.sql() if isinstance(node, exp.Column) else "text"
+    return f"JSON_VALUE({text}, '${''.join(path)}')"
+
+
+def _steps(path: exp.Expr) -> list[str]:
+    """The steps of a path, or of one key of it, as JSON_VALUE has them."""
+    if isinstance(path, exp.JSONPath):
+        steps = [one.this for one in path.expressions if isinstance(one, exp.JSONPathKey | exp.JSONPathSubscript)]
+    else:
+        steps = path.name.strip("{}").split(",") if isinstance(path, exp.Literal) else ["path"]
+    return [f"[{step}]" if str(step).isdigit() else f".{step}" for step in steps]
 
 
 def describe(node: exp.Expr) -> str:

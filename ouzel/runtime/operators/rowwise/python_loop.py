@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ouzel.callers import FILE
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Form, RecordType, taking
-from ouzel.compiler.user_code import FAILURES, FILE
+from ouzel.compiler.user_code import FAILURES
 
 Lists = list[list[Any]]
 

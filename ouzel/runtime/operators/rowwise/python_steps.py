@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ouzel.callers import FILE
 from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import (
     FAILURES,
-    FILE,
     advise_of_operands,
     calls_of,
     describe_raised,
