@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import sysconfig
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from traceback import format_exception
 from types import TracebackType
+from typing import Any, TypeVar, cast
 
 FILE = "<the steps in Python>"
 """Where the lines of a compiled loop are."""
@@ -17,6 +22,35 @@ NOT_THEIRS = (
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
 )  # fmt: skip
 """Where code is that is not the user's."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def check_binding(
+    function: F,
+    refuse: Callable[[TypeError, dict[str, Any]], Exception],
+    look: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> F:
+    """The function, which is called only with what it takes.
+
+    Args:
+        function: any.
+        refuse: the error for arguments that it does not take, from that of Python and the arguments by name.
+        look: told the arguments that it does take, by their names; may raise.
+    """
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError as error:
+            raise refuse(error, named) from None
+        look(bound.arguments)
+        return function(*given, **named)
+
+    return cast(F, call)
 
 
 def without_our_calls(trace: TracebackType | None) -> TracebackType | None:
@@ -44,5 +78,7 @@ def render_in_notebook(error: BaseException) -> list[str]:
     alone = BaseException.__new__(type(error), *error.args)  # without what it was raised from, which is ours, too
     alone.__dict__.update(error.__dict__)
     calls = users_calls(error.__traceback__) or error.__traceback__
-    shown: list[str] = get_ipython().InteractiveTB.structured_traceback(type(error), alone, calls, tb_offset=0)
+    if (shell := get_ipython()) is None:
+        return format_exception(type(error), alone, calls)
+    shown: list[str] = shell.InteractiveTB.structured_traceback(type(error), alone, calls, tb_offset=0)
     return shown

@@ -6,6 +6,7 @@ Power is another matter: a file stays if its bytes were synced before it had its
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -56,6 +57,28 @@ def append_whole(file: int, content: bytes, is_synced: bool = False) -> None:
     except OSError:
         os.ftruncate(file, size)
         raise
+
+
+def is_locked(lock: Path, *, by_several: bool = False) -> bool:
+    """Whether a process holds the lock (flock) on a file. Who looks takes it for a moment, and another who looks then does not take that
+    for a holder, unless holders share it.
+
+    Args:
+        lock: the file.
+        by_several: whether its holders share it; otherwise each holds it alone.
+
+    Raises:
+        OSError: it cannot be opened; FileNotFoundError where there is none.
+    """
+    mode, look = (os.O_RDWR, fcntl.LOCK_EX) if by_several else (os.O_RDONLY, fcntl.LOCK_SH)
+    descriptor = os.open(lock, mode | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, look | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def suffix_of_process() -> str:

@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
-from functools import wraps
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from ouzel.callers import check_binding
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
@@ -389,33 +389,26 @@ def check_verbs(stream: C) -> C:
     """The class of streams, whose verbs say how they are called where they are given arguments that they do not take."""
     for verb, method in list(vars(stream).items()):
         if inspect.isfunction(method) and not verb.startswith("_"):
-            setattr(stream, verb, _check_arguments(method))
+            setattr(stream, verb, _check_verb(method))
     return stream
 
 
-def _check_arguments(method: F) -> F:
-    signature, verb = inspect.signature(method), method.__name__
+def _check_verb(method: F) -> F:
+    taken, verb = inspect.signature(method).parameters, method.__name__
 
-    @wraps(method)
-    def told(*args: Any, **named: Any) -> Any:
-        try:
-            signature.bind(*args, **named)
-        except TypeError as error:
-            shown = ", ".join(_spell_parameter(one) for name, one in signature.parameters.items() if name != "self")
-            instead = f"write {verb}({shown})"
-            if verb == "write":
-                options = ", ".join(
-                    ["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")]
-                )
-                instead = f"options are the sink's: write(Sink.file({options}))"
-            if "join" in verb or verb == "lookup":
-                key = named.get("on", named.get("left_on"))
-                key = key if isinstance(key, str) and key.isidentifier() else "key"
-                instead = f"pairs are joined by their keys: {ON.format(key=key, verb=verb)}"
-            raise QueryError(f"{verb} takes {shown}: {error}", instead=instead) from None
-        return method(*args, **named)
+    def refuse(error: TypeError, named: dict[str, Any]) -> QueryError:
+        shown = ", ".join(_spell_parameter(one) for name, one in taken.items() if name != "self")
+        instead = f"write {verb}({shown})"
+        if verb == "write":
+            options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
+            instead = f"options are the sink's: write(Sink.file({options}))"
+        if "join" in verb or verb == "lookup":
+            key = named.get("on", named.get("left_on"))
+            key = key if isinstance(key, str) and key.isidentifier() else "key"
+            instead = f"pairs are joined by their keys: {ON.format(key=key, verb=verb)}"
+        return QueryError(f"{verb} takes {shown}: {error}", instead=instead)
 
-    return cast(F, told)
+    return check_binding(method, refuse)
 
 
 def _spell_parameter(parameter: inspect.Parameter) -> str:

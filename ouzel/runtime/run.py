@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from functools import partial, update_wrapper, wraps
+from functools import partial, update_wrapper
 from html import escape
 from numbers import Real
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 
+from ouzel.callers import check_binding
 from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
@@ -151,25 +152,23 @@ _ELSEWHERE = {
 """What handles of other libraries have, and what to write here."""
 
 
-def _check_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
+def _check_handle_call(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method of a handle, which says how it is called where it is given arguments that it does not take."""
-    signature, called = inspect.signature(method), method.__name__
+    called = method.__name__
 
-    @wraps(method)
-    def call(*args: Any, **named: Any) -> Any:
-        try:
-            seconds = signature.bind(*args, **named).arguments.get("timeout_s")
-        except TypeError as error:
-            taken = ", ".join(name for name in signature.parameters if name != "self")
-            instead = _SAVEPOINT if "savepoint" in named else f"write {called}({'10' if taken else ''})"
-            raise OuzelError(f"{called} takes {taken or 'no arguments'}: {error}; {instead}") from None
+    def refuse(error: TypeError, named: dict[str, Any]) -> OuzelError:
+        taken = ", ".join(name for name in inspect.signature(method).parameters if name != "self")
+        instead = _SAVEPOINT if "savepoint" in named else f"write {called}({'10' if taken else ''})"
+        return OuzelError(f"{called} takes {taken or 'no arguments'}: {error}; {instead}")
+
+    def look(given: dict[str, Any]) -> None:
+        seconds = given.get("timeout_s")
         if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real)):
             span_us = microseconds_of(seconds)
             shown = 10 if span_us is None else f"{span_us / 1e6:g}"
             raise OuzelError(f"{called} takes seconds, a number, and {seconds!r:.60} is none; write {called}({shown})")
-        return method(*args, **named)
 
-    return call
+    return check_binding(method, refuse, look)
 
 
 class _Results:
@@ -223,7 +222,7 @@ class RowIteration:
     def __init_subclass__(cls) -> None:
         for name in _CALLED_BY_USERS:
             if inspect.isfunction(method := vars(cls).get(name)):
-                checked = _check_arguments(method)
+                checked = _check_handle_call(method)
                 setattr(cls, name, _Results(checked) if name == "results" else checked)
 
     def __enter__(self) -> Self:

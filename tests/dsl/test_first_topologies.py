@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,6 +136,156 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
+class Rows(ouzel.RowBolt):
+    """Emits as bolts of streamparse do."""
+
+    fields = ("n",)
+
+    def handle(self, *row: Any) -> Any:
+        self.emit(list(row))  # type: ignore[attr-defined]
+
+
+class Selecting(ouzel.Bolt):
+    """Takes a batch for a frame."""
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        collector.emit(batch.select("n"), anchors=(batch,))
+        collector.ack(batch)
+
+
+class Looping(ouzel.Bolt):
+    """Takes a batch for rows."""
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        for _ in batch:
+            collector.ack(batch)
+
+
+class Tuples(ouzel.Bolt):
+    """Takes a batch for a tuple of Storm."""
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        collector.ack(batch.getValue(0))
+
+
+class Anchoring(ouzel.Bolt):
+    """Anchors as Storm does."""
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        collector.emit(batch, batch.frame)
+        collector.ack(batch)
+
+
+class Directly(ouzel.Bolt):
+    """Calls what the collector of Storm has."""
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        collector.emit_direct(batch.frame)
+        collector.ack(batch)
+
+
+class Acking(ouzel.BasicBolt):
+    """Acks by itself."""
+
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        self.ack(frame)  # type: ignore[attr-defined]
+        return [frame]
+
+
+class Pandas(ouzel.BasicBolt):
+    """Takes the frame for one of pandas."""
+
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        return [frame.groupby("n").sum()]  # type: ignore[attr-defined]
+
+
+class Prepared(ouzel.BasicBolt):
+    """Is prepared by nobody."""
+
+    def prepare(self, conf: Any, context: Any) -> None:
+        self.times = 2
+
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        return [frame] * self.times
+
+
+WRITTEN_ELSEWHERE = {
+    Rows: "AttributeError: 'Rows' object has no attribute 'emit' (in handle, PLACE); return the rows from handle: return [(value,)]",
+    Selecting: "AttributeError: 'Batch' object has no attribute 'select' (in execute, PLACE); write batch.frame.select: a batch holds its "
+    "rows as a Polars frame",
+    Looping: "TypeError: a batch holds its rows as a Polars frame; write batch.frame[…] for its columns, and for row in "
+    "batch.frame.iter_rows() for its rows (in execute, PLACE)",
+    Tuples: "AttributeError: 'Batch' object has no attribute 'getValue' (in execute, PLACE); write for row in batch.frame.iter_rows(), or "
+    "derive the bolt from ouzel.RowBolt, whose handle is called with each row",
+    Anchoring: "TypeError: collector.emit() takes 2 positional arguments but 3 were given (in execute, PLACE); write "
+    "collector.emit(frame, anchors=(batch,)): a frame, and all else by its name",
+    Directly: "AttributeError: 'Collector' object has no attribute 'emit_direct' (in execute, PLACE); a collector has emit, ack, fail, "
+    "progress and monotonic_ms",
+    Acking: "AttributeError: 'Acking' object has no attribute 'ack' (in process, PLACE); leave it out: what process or handle has returned "
+    "is acked",
+    Pandas: "AttributeError: 'DataFrame' object has no attribute 'groupby' (in process, PLACE); write group_by(…).agg(…)",
+    Prepared: "AttributeError: 'Prepared' object has no attribute 'times' (in process, PLACE); nothing calls prepare here: write def "
+    "open(self, context) in Prepared",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bolt", WRITTEN_ELSEWHERE, ids=lambda bolt: bolt.__name__)
+def test_a_bolt_that_is_written_as_elsewhere_is_told_what_to_write(
+    bolt: type[ouzel.Bolt], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(TopologyError) as caught:
+        answer(bolt())
+    told = re.sub(r"/[^ :]*/test_first_topologies.py:\d+", "PLACE", str(caught.value))
+    assert told == f"'b' (task 2) failed: {WRITTEN_ELSEWHERE[bolt]}"
+    assert "/ouzel/runtime/" not in capfd.readouterr().err, "the traceback begins with a call of ours"
+
+
+def test_the_traceback_of_a_bolt_begins_with_its_own_call(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TopologyError):
+        answer(Selecting())
+    assert re.search(r"Traceback [^\n]*\n  File [^\n]*test_first_topologies.py", capfd.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        (lambda one: one.setBolt, "a topology builder has no setBolt; did you mean set_bolt?"),
+        (lambda one: one.create_topology(), "a topology builder has no create_topology; write build()"),
+        (lambda one: one.set_bolt("b", Same(), N).shuffle("n"), "a bolt that is set has no shuffle; write shuffle_grouping('name')"),
+        (
+            lambda one: one.set_bolt("b", Same(), N).set_bolt("c", Same()),
+            "a bolt that is set has no set_bolt; write builder.set_bolt(…) on a line of its own: set_bolt gives the bolt alone",
+        ),
+    ],
+)  # fmt: skip
+def test_a_builder_says_what_others_call_its_methods(write: Callable[[Any], Any], told: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        write(ouzel.TopologyBuilder("t"))
+    assert str(caught.value) == told
+
+
+def test_a_builder_is_shown_by_what_it_holds() -> None:
+    builder = ouzel.TopologyBuilder("t")
+    assert repr(builder) == "<topology builder t: nothing yet; build() gives the topology>"
+    bolt = builder.set_bolt("b", Same(), N)
+    assert repr(bolt) == "<bolt b: reads nothing yet>"
+    assert repr(bolt.shuffle_grouping("numbers")) == "<bolt b: reads numbers by shuffle>"
+    assert repr(builder) == "<topology builder t: b; build() gives the topology>"
+    with pytest.raises(QueryError, match=r"is no topology yet; give what builder.build\(\) gives"):
+        ouzel.table(builder)  # type: ignore[arg-type]
+
+
+def test_a_table_of_a_topology_asks_whose_rows_are_meant() -> None:
+    builder = ouzel.TopologyBuilder("t")
+    builder.set_spout("numbers", Numbers(), N)
+    builder.set_bolt("b", Same(), N).shuffle_grouping("numbers")
+    with pytest.raises(PlanError) as caught:
+        ouzel.table(builder.build(), "memory")
+    assert str(caught.value) == (
+        "a topology has no answer of its own; say whose rows are meant: ouzel.table(topology, of=…) with one of numbers, b"
+    )
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_what_cannot_be_called_is_refused_before_anything_runs(name: str) -> None:
     program, told = ASKED[name]
@@ -263,6 +414,15 @@ def test_what_a_filter_raises_on_all_is_not_said_of_the_step_behind_it() -> None
     )
 
 
+@pytest.mark.parametrize("step", [lambda one: one * 1.19, lambda one: 0.5 + one])
+def test_a_decimal_and_a_float_have_a_way_out(step: Callable[[Any], Any]) -> None:
+    told = r"write Decimal\('0.1'\) for the float 0.1, or float\(…\) of the Decimal"
+    with pytest.raises(QueryError, match=told):
+        Source.of([Decimal("1.50")]).map(step)
+    with pytest.raises(TopologyError, match=told):
+        Source.of([Decimal("1.50")]).filter(step).table("memory")
+
+
 def test_a_list_that_is_taken_for_a_text_asks_for_flat_map() -> None:
     told = "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
     with pytest.raises(QueryError, match=told):
@@ -279,6 +439,11 @@ def test_objects_have_no_lines(tmp_path: Path) -> None:
         f"Source.file('{path}', Order, …), where Order is a dataclass with these fields, or str for a field 'value'"
     )
     assert Source.file(path, format="json", columns=["user"]).table("memory").rows() == [("ann",)]
+
+
+@ouzel.function(("BIGINT",), "BIGINT")
+def thrice(n: pl.Series) -> pl.Series:
+    return n * 3
 
 
 QUERY = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
@@ -306,6 +471,15 @@ QUERY = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'fields.n.kind
             "ouzel.start(query, engine='memory')",
         ),
         (
+            lambda: ouzel.table("SELECT THRICE(1) AS n"),
+            "there is no function THRICE; give the query this function of the program: ouzel.query(text, functions=[thrice])",
+        ),
+        (
+            lambda: ouzel.table("SELECT SETTLE(1) AS n"),
+            "there is no function SETTLE; put @ouzel.function((str,), str), with its types, above def settle, and give the query this "
+            "function of the program: ouzel.query(text, functions=[settle])",
+        ),
+        (
             lambda: ouzel.run(QUERY, name="numbers"),  # type: ignore[call-arg]
             "ouzel.run takes no argument name; it takes what, engine",
         ),
@@ -314,7 +488,7 @@ QUERY = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'fields.n.kind
 def test_an_argument_that_is_not_taken_is_told_with_where_it_belongs(program: Callable[[], Any], told: str) -> None:
     with pytest.raises(QueryError) as caught:
         program()
-    assert str(caught.value) == told
+    assert f"{caught.value.problem}; {caught.value.instead}" == told
 
 
 def test_a_status_has_no_rows() -> None:

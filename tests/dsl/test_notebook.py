@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
+
+import ouzel
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -22,6 +27,27 @@ seen = Source.of([(datetime(2026, 1, 1, hour), "ab"[hour % 2]) for hour in range
 days = seen.map(lambda one: (one[1], 1)).sum_by_window(monoid.Sum(), timedelta(hours=4))
 days.plot("memory")""",
 )
+
+
+MISTAKES = {
+    "import ouzel\n"
+    "ouzel.table('SELECT nope FROM (SELECT 1 AS n) AS t', 'memory')": "there is no column nope",
+    "def halve(n):\n    return 1 // n\n"
+    "ouzel.Source.of([1, 0]).map(halve, returns=int).table('memory')": "map halve raised ZeroDivisionError",
+    "ouzel.table(ouzel.TopologyBuilder('t'), 'memory')": "<topology builder t: nothing yet; build() gives the topology> is no topology yet",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_an_error_shows_the_cell_and_no_call_of_ours() -> None:
+    cells = [nbformat.v4.new_code_cell(text) for text in MISTAKES]
+    book = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    for cell, told in zip(book.cells, MISTAKES.values(), strict=True):
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(cell.outputs[-1].traceback))
+        assert told in shown
+        assert f"----> {cell.source.count(chr(10)) + 1} " in shown, "the user's line"
+        assert str(Path(ouzel.__file__).parent) not in shown
 
 
 @pytest.mark.slow

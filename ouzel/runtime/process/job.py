@@ -30,7 +30,7 @@ import cloudpickle
 
 from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, StateError, TopologyError
-from ouzel.files import put_bytes
+from ouzel.files import is_locked, put_bytes
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.store_address import StoreAddress, is_store_address, parse_address
 from ouzel.planner.topology import Component, Task, Topology
@@ -302,19 +302,8 @@ def remove_abandoned(parent: Path) -> None:
     """Remove this user's job directories below `parent` that no living process holds: client and server were killed together."""
     for lock in parent.glob(f"ouzel-*/{_HELD}"):
         with contextlib.suppress(OSError):
-            if lock.stat().st_uid == os.geteuid() and _is_free(lock):
+            if lock.stat().st_uid == os.geteuid() and not is_locked(lock, by_several=True):
                 shutil.rmtree(lock.parent)
-
-
-def _is_free(lock: Path) -> bool:
-    descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def load_description(home: Path) -> RunDescription:

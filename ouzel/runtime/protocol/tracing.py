@@ -76,6 +76,18 @@ class Tracer:
         """The span in which the task handles what comes of a root, and is of that id."""
         return mix(self._task, frame_id, root.attempt)
 
+    def spans_handling(self, handled: Iterable[Data], roots: Iterable[Root]) -> tuple[int, ...]:
+        """The spans in which the task handled these, each alone, in the trace of each root; nothing if none is traced."""
+        if not self.is_on:
+            return ()
+        known: dict[tuple[int, int], int] = {}
+        for one in handled:
+            for root, span in zip(one.roots, one.spans, strict=False):
+                if span:
+                    known.setdefault((root.task, root.sequence), self.span_of(one.id, root))
+        spans = tuple(known.get((root.task, root.sequence), 0) for root in roots)
+        return spans if any(spans) else ()
+
     def _first(self, sequence: int) -> int:
         return mix(self._task, sequence)
 

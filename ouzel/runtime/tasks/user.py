@@ -322,22 +322,10 @@ class UserBolt(UserTask):
         messages = self.route(stream, frame, frame_id, roots, task)
         for message in messages:
             message.edges = edges(message.id, roots, frames)
-            message.spans = self._spans_under(roots, opened)
+            message.spans = self.tracer.spans_handling([one.first for one in opened], roots)
             for one in opened:
                 one.anchor(message)
         self._send(messages)
-
-    def _spans_under(self, roots: Iterable[Root], anchors: Iterable[_Opened]) -> tuple[int, ...]:
-        """The spans in which the anchors were handled, in the trace of each root; nothing if none is traced."""
-        if not self.tracer.is_on:
-            return ()
-        known: dict[tuple[int, int], int] = {}
-        for one in anchors:
-            for root, span in zip(one.first.roots, one.first.spans, strict=False):
-                if span:
-                    known.setdefault((root.task, root.sequence), self.tracer.span_of(one.first.id, root))
-        spans = tuple(known.get((root.task, root.sequence), 0) for root in roots)
-        return spans if any(spans) else ()
 
     def fit(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame as the component declares the stream."""

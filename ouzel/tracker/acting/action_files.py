@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ouzel.files import is_locked
 from ouzel.tracker.logs.plain_text import printable_text
 
 KEPT = 100
@@ -103,7 +104,7 @@ class ActionFiles:
 
     def count_held(self) -> int:
         """How many commands are at work."""
-        return sum(_is_held(folder) for folder in self._folders())
+        return sum(_is_at_work(folder) for folder in self._folders())
 
     def latest(self, topology: str, most: int) -> list[Carried]:
         """What was done to a topology, the latest first.
@@ -122,7 +123,7 @@ class ActionFiles:
 
     def _drop(self, folders: list[Path]) -> None:
         for folder in folders:
-            if not _is_held(folder):
+            if not _is_at_work(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -133,7 +134,7 @@ def said_path(folder: Path) -> Path:
 
 def read_action(folder: Path) -> Carried:
     """What is kept of an action. What cannot be read is said in its place."""
-    is_held = _is_held(folder)  # before its code is looked for, or one that ends between the two would seem cut off
+    is_held = _is_at_work(folder)  # before its code is looked for, or one that ends between the two would seem cut off
     title, began_us, problem = _read_asked(folder)
     code, said = None, ""
     try:
@@ -167,17 +168,10 @@ def _read_said(folder: Path) -> str:
     return printable_text(text).strip().removeprefix("error: ")
 
 
-def _is_held(folder: Path) -> bool:
-    try:
-        descriptor = os.open(folder / _HELD, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
+def _is_at_work(folder: Path) -> bool:
+    """Whether the command of an action has not ended."""
+    with contextlib.suppress(OSError):  # dropped meanwhile
+        return is_locked(folder / _HELD)
     return False
 
 

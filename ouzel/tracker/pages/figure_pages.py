@@ -9,11 +9,11 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from ouzel.errors import OuzelError
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.pages.figures import FIGURES, OF_CONTAINERS, FigureTables, Since
-from ouzel.tracker.pages.topology_pages import render
+from ouzel.tracker.pages.topology_pages import render, show_found
 from ouzel.tracker.pages.viz_pages import SPANS
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
 SPAN = "10m"
@@ -34,10 +34,13 @@ def figure_part(watcher: AppWatcher, name: str, span: str = SPAN, component: str
 
 
 def _show(watcher: TopologyWatcher, name: str, template: str, span: str, component: str) -> Response:
-    try:
-        snapshot = watcher.snapshot(name)
-    except OuzelError as error:
-        return render("problem.html", 404, title="Not found", problem=str(error))
+    return show_found(watcher, name, lambda found: render(template, **_describe(watcher, found, name, span, component)))
+
+
+def _describe(
+    watcher: TopologyWatcher, snapshot: TopologySnapshot, name: str, span: str, component: str
+) -> dict[str, object]:
+    """What the page shows, by the names in its template."""
     span = span if span in SPANS or span == "all" else SPAN
     known = [part.name for part in snapshot.job.topology.components]
     component = component if component in known else ""
@@ -49,18 +52,17 @@ def _show(watcher: TopologyWatcher, name: str, template: str, span: str, compone
 
     tables = FigureTables(snapshot, Since(watcher.history(snapshot), since_s), address)
     instances, more = tables.list_instances(component)
-    return render(
-        template,
-        name=name,
-        span=span,
-        spans={each: link(component, each) for each in (*SPANS, "all")},
-        live=f"/pages/figures/{quote(name, safe='')}?{urlencode({'span': span, 'component': component})}",
-        figures=FIGURES,
-        container_heads=OF_CONTAINERS,
-        components=tables.list_components(link),
-        component=component,
-        whole=link(""),
-        instances=instances,
-        more=more,
-        containers=tables.list_containers(),
-    )
+    return {
+        "name": name,
+        "span": span,
+        "spans": {each: link(component, each) for each in (*SPANS, "all")},
+        "live": f"/pages/figures/{quote(name, safe='')}?{urlencode({'span': span, 'component': component})}",
+        "figures": FIGURES,
+        "container_heads": OF_CONTAINERS,
+        "components": tables.list_components(link),
+        "component": component,
+        "whole": link(""),
+        "instances": instances,
+        "more": more,
+        "containers": tables.list_containers(),
+    }

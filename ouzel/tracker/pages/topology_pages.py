@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ templates.filters["outcome_text"] = outcome_text
 def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page, or a part of one."""
     return HTMLResponse(templates.get_template(template).render(**values), status)
+
+
+def show_found(watcher: TopologyWatcher, name: str, show: Callable[[TopologySnapshot], Response]) -> Response:
+    """What is shown of a topology, or a page that says why it is not there."""
+    try:
+        snapshot = watcher.snapshot(name)
+    except OuzelError as error:
+        return render("problem.html", 404, title="Not found", problem=str(error))
+    return show(snapshot)
 
 
 @page_router.get("/", response_class=HTMLResponse)

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from ouzel.errors import OuzelError
 from ouzel.runtime.process.metrics_file import HISTORY_S
 from ouzel.tracker.api.routes import AppWatcher
 from ouzel.tracker.metrics.grids import FINEST_S, Grid
 from ouzel.tracker.pages import charts
 from ouzel.tracker.pages.dashboards import DashboardMaker
-from ouzel.tracker.pages.topology_pages import render
+from ouzel.tracker.pages.topology_pages import render, show_found
+from ouzel.tracker.topologies.snapshot import TopologySnapshot
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
 SPANS = {"3m": 180, "10m": 600, "1h": 3_600, "3h": HISTORY_S}
@@ -46,18 +46,17 @@ def viz_part(watcher: AppWatcher, name: str, span: str = SPAN) -> Response:
 
 
 def _viz(watcher: TopologyWatcher, name: str, template: str, span: str, begin: int | None, end: int | None) -> Response:
-    try:
-        snapshot = watcher.snapshot(name)
-    except OuzelError as error:
-        return render("problem.html", 404, title="Not found", problem=str(error))
-    history, now_s = watcher.history(snapshot), int(time.time())
-    grid = find_grid(span, begin, end, history.began_s, now_s)
-    boards = [
-        (board.title, [charts.draw_chart(panel, grid) for panel in board.panels])
-        for board in DashboardMaker(snapshot, history, grid).make()
-    ]
-    is_zoomed = begin is not None and end is not None
-    return render(template, name=name, boards=boards, grid=grid, span="" if is_zoomed else span, **_links(name, grid))
+    def show(snapshot: TopologySnapshot) -> Response:
+        history, now_s = watcher.history(snapshot), int(time.time())
+        grid = find_grid(span, begin, end, history.began_s, now_s)
+        boards = [
+            (board.title, [charts.draw_chart(panel, grid) for panel in board.panels])
+            for board in DashboardMaker(snapshot, history, grid).make()
+        ]
+        chosen = "" if begin is not None and end is not None else span
+        return render(template, name=name, boards=boards, grid=grid, span=chosen, **_links(name, grid))
+
+    return show_found(watcher, name, show)
 
 
 def find_grid(span: str, begin: int | None, end: int | None, began_s: int | None, now_s: int) -> Grid:

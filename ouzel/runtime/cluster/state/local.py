@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from ouzel.files import put_bytes, suffix_of_process
+from ouzel.files import is_locked, put_bytes, suffix_of_process
 from ouzel.runtime.cluster.state.manager import Leadership, Watcher
 
 _DATA, _HOLDER, _LED = "=data", "=holder", "=led"
@@ -101,7 +101,7 @@ class LocalState:
         while numbers := _leaderships(folder):
             newest = folder / str(numbers[-1])
             with contextlib.suppress(FileNotFoundError):  # the next leader has removed it
-                return Leadership(numbers[-1], newest.read_bytes(), is_held=not _is_free(newest))
+                return Leadership(numbers[-1], newest.read_bytes(), is_held=is_locked(newest))
         return None
 
     def delete(self, path: str) -> None:
@@ -158,25 +158,9 @@ class LocalState:
     def _is_abandoned(node: Path) -> bool:
         """Whether the node was held by a process that is gone."""
         try:
-            return _is_free(node / _HOLDER)
+            return not is_locked(node / _HOLDER)
         except FileNotFoundError:
             return False
-
-
-def _is_free(lock: Path) -> bool:
-    """Whether nobody holds the lock on a file.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
-    descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def _leaderships(folder: Path) -> list[int]:
