@@ -55,6 +55,7 @@ def test_a_table_of_flinks_is_ours() -> None:
     ("name", "options", "message"),
     [
         ("kafka", {"scan.startup.mode": "group-offsets"}, "'scan.startup.mode' cannot be 'group-offsets' here; write 'earliest-offset'"),
+        ("kafka", {"scan.startup.mode": "beginning"}, "cannot be 'beginning' here; write 'earliest-offset'; all that it takes are"),
         ("kafka", {"scan.startup.mode": "specific-offsets"}, "or 'start' = 'earliest', 'latest', 'committed', 'timestamp' or 'offsets'"),
         ("kafka", {"json.ignore-parse-errors": "true"}, "'json.ignore-parse-errors' cannot be 'true' here; write 'false', or 'bad.record'"),
         ("kafka", {"topic-pattern": "a.*", "topic.pattern": "b.*"}, "'topic-pattern' and 'topic.pattern' say the same; keep one"),
@@ -65,6 +66,31 @@ def test_what_means_something_else_is_translated(name: str, options: dict[str, s
     with pytest.raises(QueryError) as refused:
         in_our_names(CONNECTORS[name], options)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value", "advice"),
+    [
+        ("kafka", "start", "earliest-offset", "write 'earliest'; all that it takes are 'committed-or-earliest' or 'committed-or-latest' or "),
+        ("kafka", "start", "beginning", "write 'earliest'; all"),
+        ("kafka", "start", "group-offsets", "write 'committed-or-earliest'; all"),
+        ("redis", "start", "now", "write 'latest'; all that it takes are 'earliest' or 'latest'"),
+        ("redis", "start", "committed", "write 'earliest' or 'latest'"),
+        ("file", "format", "cvs", "write 'csv'; all that it takes are 'parquet' or 'csv' or 'json' or "),
+        ("file", "format", "JSON", "write 'json'"),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_none_is_told_the_nearest_and_all(name: str, option: str, value: str, advice: str) -> None:
+    needed = {
+        "kafka": {"bootstrap.servers": "h:1", "topic": "t", "format": "json"},
+        "redis": {"url": "redis://h", "key": "k", "format": "json"},
+        "file": {"path": "t"},
+    }
+    with pytest.raises(QueryError) as refused:
+        check_options(CONNECTORS[name], {**needed[name], option: value})
+    assert refused.value.problem == f"'{option}' cannot be '{value}'"
+    assert refused.value.instead.startswith(advice)
+    assert len(refused.value.instead) == len(advice) or advice.endswith(("all", " or "))
 
 
 def test_an_option_without_its_like_says_what_to_write() -> None:

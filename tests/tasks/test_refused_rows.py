@@ -44,6 +44,12 @@ def test_the_part_that_fails_is_shown_with_what_to_write_instead(tmp_path: Path)
     ]
 
 
+def test_a_select_without_from_has_no_row_to_show(tmp_path: Path) -> None:
+    reason = failure("SELECT CAST('abc' AS BIGINT) AS x;", [], tmp_path)
+    first, *_ = reason.splitlines()
+    assert first == "bad record: a VARCHAR that does not fit BIGINT in CAST('abc' AS BIGINT) (line 2, column 8)"
+
+
 def test_a_cast_that_fails_says_try_cast(tmp_path: Path) -> None:
     reason = failure("SELECT a + CAST(s AS INT) AS x FROM t;", [{"a": 1, "s": "no"}], tmp_path)
     assert "in CAST(s AS INT) (line 2, column 12)" in reason
