@@ -488,8 +488,7 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
                 check_sendable(node.service.get_many, node.called, node.place)
     settings = Settings().with_values([(key, setting_text(key, value)) for key, value in given.items()])
     called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
-    is_cell = called.isdigit() or "ipython_input" in called  # a number in a notebook, and so in a shell of IPython
-    name = settings.query_name or ("notebook" if is_cell else called) or "program"
+    name = settings.query_name or re.sub(r"^(\d+|_ipython_input_.*)$", "notebook", called) or "program"
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)
     named = (producer.name for producer in entire_graph(end) if isinstance(producer, NamedAs))
     program = replace(program, hints=combining_hints(options, program, named))

@@ -90,13 +90,13 @@ def meant_by(name: str, table: dict[str, str], here: Iterable[str]) -> str:
 
 def advise_of_builder(name: str, here: Iterable[str]) -> str:
     """The error for an attribute that a TopologyBuilder, which has those here, has not."""
-    return _told(f"a topology builder has no {name}", meant_by(name, BUILDER, here))
+    return _join_advice(f"a topology builder has no {name}", meant_by(name, BUILDER, here))
 
 
 def advise_of_declarer(name: str, here: Iterable[str]) -> str:
     """The error for an attribute that what `set_bolt` gives, which has those here, has not."""
-    return _told(f"a bolt that is set has no {name}", meant_by(name, DECLARER, here))
+    return _join_advice(f"a bolt that is set has no {name}", meant_by(name, DECLARER, here))
 
 
-def _told(problem: str, instead: str) -> str:
+def _join_advice(problem: str, instead: str) -> str:
     return f"{problem}; {instead}" if instead else problem

@@ -75,6 +75,7 @@ class Resources:
 
     @property
     def ram_bytes(self) -> int:
+        """`ram_mb` in bytes."""
         return self.ram_mb << 20
 
 

@@ -71,7 +71,7 @@ def test_what_means_something_else_is_translated(name: str, options: dict[str, s
 @pytest.mark.parametrize(
     ("name", "option", "value", "advice"),
     [
-        ("kafka", "start", "earliest-offset", "write 'earliest'; all that it takes are 'committed-or-earliest' or 'committed-or-latest' or "),
+        ("kafka", "start", "earliest-offset", "write 'earliest'; all that it takes are 'committed-or-earliest' or "),
         ("kafka", "start", "beginning", "write 'earliest'; all"),
         ("kafka", "start", "group-offsets", "write 'committed-or-earliest'; all"),
         ("redis", "start", "now", "write 'latest'; all that it takes are 'earliest' or 'latest'"),

@@ -49,7 +49,7 @@ def _advise_of_attribute(owner: object, name: str) -> str:
 
 def _advise_of_batch(name: str) -> str:
     """A batch is no frame, and no tuple."""
-    if hasattr(pl.DataFrame, name):
+    if name in dir(pl.DataFrame):
         return f"write batch.frame.{name}: a batch holds its rows as a Polars frame"
     known = meant_by(name, TUPLE, ())
     if known:
