@@ -36,12 +36,13 @@ _ROWS = (
     "for row in batch.frame.iter_rows(), or derive the bolt from ouzel.RowBolt, whose handle is called with each row"
 )
 
+_OF_A_TUPLE = """
+values value get get_string get_value get_values get_integer get_long get_double get_boolean get_by_field get_value_by_field
+get_string_by_field get_integer_by_field fields items rows tuples tup
+"""
+
 TUPLE = {
-    **dict.fromkeys(
-        ("values", "value", "get", "get_string", "get_value", "get_values", "get_integer", "get_long", "get_double", "get_boolean",
-         "get_by_field", "get_value_by_field", "get_string_by_field", "get_integer_by_field", "fields", "items", "rows", "tuples", "tup"),
-        _ROWS,
-    ),
+    **dict.fromkeys(_OF_A_TUPLE.split(), _ROWS),
     **dict.fromkeys(("get_source_component", "source_component", "source"), "batch.component"),
     **dict.fromkeys(("get_source_stream_id", "source_stream_id", "stream_id"), "batch.stream"),
     **dict.fromkeys(("get_source_task", "task_id"), "batch.task"),
