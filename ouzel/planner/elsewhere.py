@@ -62,7 +62,7 @@ FRAME = {
     "append": "pl.concat([frame, other])", "union": "pl.concat([frame, other])", "value_counts": "group_by('column').len()",
     "reset_index": "with_row_index()", "index": "with_row_index()", "to_records": "rows()", "collect": "rows()", "tolist": "to_list()",
     "map": "map_elements(function)", "count_values": "value_counts()", "empty": "is_empty()", "topandas": "to_pandas()",
-    "values": "rows(), or to_numpy()", "copy": "clone()", "applymap": "with_columns(…)", "nunique": "n_unique()", "agg": "select(…)",
+    "copy": "clone()", "applymap": "with_columns(…)", "nunique": "n_unique()", "agg": "select(…)",
     "aggregate": "select(…)", "show": "head()",
 }  # fmt: skip
 """What pandas and PySpark call what Polars calls otherwise, in lower case."""
