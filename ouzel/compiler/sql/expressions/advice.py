@@ -114,8 +114,6 @@ def of_cast(text: str, kind: DataType, to: DataType) -> str:
         return f"write TO_DATE(CAST({text} AS VARCHAR), 'yyyyMMdd') of a number like 20130131"
     if isinstance(kind, _NUMBERS) and isinstance(to, IntervalType):
         return f"write {text} * INTERVAL '1' SECOND"
-    if isinstance(kind, IntervalType) and isinstance(to, _NUMBERS):
-        return "write TIMESTAMPDIFF(SECOND, earlier, later) of the two times"
     return ""
 
 
