@@ -17,7 +17,15 @@ from ouzel.compiler.sql.expressions.advice import of_arguments, of_cast, of_fiel
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
-from ouzel.compiler.sql.expressions.spans_of_time import bind_extract, number_of, of_date_part, of_function, of_span
+from ouzel.compiler.sql.expressions.local_days import note_local_day
+from ouzel.compiler.sql.expressions.spans_of_time import (
+    bind_extract,
+    number_of,
+    of_date_part,
+    of_function,
+    of_span,
+    round_time,
+)
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
@@ -27,7 +35,6 @@ from ouzel.compiler.types import (
     BOOLEAN,
     BYTES,
     DATE,
-    INT,
     NULL,
     VARCHAR,
     ArrayType,
@@ -266,6 +273,7 @@ class Binder:
     def cast(self, node: exp.Expr, operand: exp.Expr, kind: DataType, safe: bool = False) -> Expression:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
+        note_local_day(self.source, self.relation.node, node, "cast" if kind == DATE else "", [operand], [bound])
         if not can_cast(bound.type, kind):
             advice = of_span(self.source, operand, bound) or of_cast(self._text(operand), bound.type, kind)
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)
@@ -364,10 +372,11 @@ class Binder:
         if name in ("date_format", "to_date", "to_timestamp"):
             self._note_months(node)
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
+        note_local_day(self.source, self.relation.node, node, name, node.expressions, arguments)
         if name == "extract":
             return bind_extract(self, node, arguments[-1])
         if name.endswith(" to"):
-            return self._round_time(node, name, *arguments)
+            return round_time(self, node, name, *arguments)
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
@@ -385,14 +394,6 @@ class Binder:
                 self.source.note(
                     f"mm is minutes in the date pattern '{part.name}'", place(part), f"write '{meant}' for months"
                 )
-
-    def _round_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
-        """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
-        start = self.resolve(node, "date_trunc", [unit, time])
-        if name == "floor to":
-            return start
-        following = self.resolve(node, "timestampadd", [unit, Literal(INT, 1), start])
-        return Case(time.type, ((self.resolve(node, "eq", [start, time]), time),), following)
 
     def _argument(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Star):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ouzel.compiler.expressions import Call, Expression
+from ouzel.compiler.expressions import Call, Case, Expression, Literal
 from ouzel.compiler.sql.expressions.foreign_calls import unit_of
 from ouzel.compiler.sql.expressions.predicates import Binds
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import DateType, IntervalType, TimestampType
+from ouzel.compiler.types import INT, DateType, IntervalType, TimestampType
 from ouzel.errors import QueryError
 
 _EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
@@ -37,6 +37,15 @@ def bind_extract(binder: Binds, node: exp.Expr, time: Expression) -> Expression:
             f"EXTRACT knows no {unit.upper()}", place(node), advice if unit.lower() == "epoch" else known
         )
     return binder.resolve(node, unit.lower(), [time])
+
+
+def round_time(binder: Binds, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
+    """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
+    start = binder.resolve(node, "date_trunc", [unit, time])
+    if name == "floor to":
+        return start
+    following = binder.resolve(node, "timestampadd", [unit, Literal(INT, 1), start])
+    return Case(time.type, ((binder.resolve(node, "eq", [start, time]), time),), following)
 
 
 def of_date_part(binder: Binds, node: exp.Expr, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from pathlib import PurePath
 
 from ouzel.compiler.sql.syntax.words import Tokens, is_text, is_word
@@ -34,15 +35,13 @@ def printed(form: str, path: str) -> str:
 
 def _path(tokens: Tokens) -> tuple[str, bool]:
     """The file behind the last TO or FROM that a text follows, and whether it is read."""
-    for word, follows in zip(tokens[-2::-1], tokens[::-1], strict=False):
-        if is_word(word, "TO", "FROM") and is_text(follows):
-            return follows.text, is_word(word, "FROM")
-    return "out.csv", False
+    named = [(word, path) for word, path in pairwise(tokens) if is_word(word, "TO", "FROM") and is_text(path)]
+    return (named[-1][1].text, is_word(named[-1][0], "FROM")) if named else ("out.csv", False)
 
 
 def _format(tokens: Tokens, path: str) -> str:
     """What FORMAT says, else what the name of the file says."""
-    for word, follows in zip(tokens, tokens[1:], strict=False):
+    for word, follows in pairwise(tokens):
         if is_word(word, "FORMAT") and follows.text.lower() in ("csv", "json", "parquet"):
             return follows.text.lower()
     return _ENDINGS.get(PurePath(path).suffix.lower(), "csv")
