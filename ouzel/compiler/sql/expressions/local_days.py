@@ -13,21 +13,9 @@ from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
 
 _OF_DAYS = frozenset(
-    (
-        "cast",
-        "date",
-        "to_date",
-        "date_trunc",
-        "date_format",
-        "extract",
-        "floor to",
-        "ceil to",
-        "last_day",
-        "hour",
-        "day",
-    )
-    + ("week", "month", "quarter", "year", "dayofmonth", "dayofweek", "dayofyear", "doy", "dow")
-)
+    ["cast", "date", "to_date", "date_trunc", "date_format", "extract", "floor to", "ceil to", "last_day", "hour", "day", "week",
+     "month", "quarter", "year", "dayofmonth", "dayofweek", "dayofyear", "doy", "dow"]
+)  # fmt: skip
 """Functions that say the day or the hour of a time; CAST where it is to a DATE."""
 
 

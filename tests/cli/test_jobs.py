@@ -1,0 +1,34 @@
+"""What a log is told while Spark computes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ouzel.cli.jobs import TOLD_EVERY_S, ToldStages
+from tests.cli.test_status import Clock
+
+
+def spark_at(*stages: tuple[int, int, int]) -> Any:
+    """A session whose running stages are these: number, tasks that are done, tasks."""
+    told = {number: SimpleNamespace(numCompletedTasks=done, numTasks=tasks) for number, done, tasks in stages}
+    tracker = SimpleNamespace(getActiveStageIds=lambda: list(told), getStageInfo=told.get)
+    return SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
+
+
+def test_a_log_has_a_line_from_time_to_time() -> None:
+    clock, lines = Clock(), list[str]()
+    told = ToldStages(lines.append, clock)
+    for _ in range(2):
+        clock.now += TOLD_EVERY_S / 2
+        told.follow(spark_at((4, 3, 8)))
+        told.follow(spark_at((4, 4, 8)))
+    clock.now += TOLD_EVERY_S
+    told.follow(spark_at((7, 0, 2), (5, 1, 2)))
+    clock.now += TOLD_EVERY_S
+    told.follow(spark_at())
+    assert lines == [
+        "comparing for 10 s: stage 4: 3 of 8 tasks",
+        "comparing for 20 s: stage 5: 1 of 2 tasks, stage 7: 0 of 2 tasks",
+        "comparing for 30 s: Spark plans the next stage",
+    ]
