@@ -167,11 +167,13 @@ def _read_to_the_stop(program: Program) -> Ranges:
 
 def start_session(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     """The Spark session of all comparisons."""
+    from ouzel.cli.jobs import telling
     from ouzel.spark.session import start_spark
 
     say("starting Spark")
     began = time.monotonic()
-    spark = start_spark(f"reconcile {job.topology.name}", asked[0].master)
+    with telling(lambda seconds: say(f"starting Spark for {seconds:.0f} s")):
+        spark = start_spark(f"reconcile {job.topology.name}", asked[0].master)
     say(f"Spark has started, after {time.monotonic() - began:.0f} s")
     return spark
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,6 +81,24 @@ def stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
         yield follow
 
 
+@contextmanager
+def telling(tell: Callable[[float], None], every_s: float = TOLD_EVERY_S) -> Iterator[None]:
+    """Tell every few seconds how many have passed, from a thread of its own, while what stands in it runs."""
+    began, over = time.monotonic(), threading.Event()
+
+    def go_on() -> None:
+        while not over.wait(every_s):
+            tell(time.monotonic() - began)
+
+    thread = threading.Thread(target=go_on, name="telling", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 class ToldStages:
     """Says every few seconds how long Spark has computed, and how far each of its running stages is."""
 
@@ -96,4 +115,4 @@ class ToldStages:
         tracker = spark.sparkContext.statusTracker()
         running = [(stage, tracker.getStageInfo(stage)) for stage in sorted(tracker.getActiveStageIds())]
         told = [f"stage {stage}: {info.numCompletedTasks} of {info.numTasks} tasks" for stage, info in running if info]
-        self._say(f"comparing for {now - self._began:.0f} s: {', '.join(told) or 'Spark plans the next stage'}")
+        self._say(f"comparing for {now - self._began:.0f} s: {', '.join(told) or 'no stage of Spark runs now'}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
-from ouzel.cli.jobs import TOLD_EVERY_S, ToldStages
+from ouzel.cli.jobs import TOLD_EVERY_S, ToldStages, telling
 from tests.cli.test_status import Clock
 
 
@@ -14,6 +15,20 @@ def spark_at(*stages: tuple[int, int, int]) -> Any:
     told = {number: SimpleNamespace(numCompletedTasks=done, numTasks=tasks) for number, done, tasks in stages}
     tracker = SimpleNamespace(getActiveStageIds=lambda: list(told), getStageInfo=told.get)
     return SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
+
+
+def test_what_takes_long_is_told_until_it_is_over() -> None:
+    seconds, twice = list[float](), threading.Event()
+
+    def tell(passed: float) -> None:
+        seconds.append(passed)
+        if len(seconds) > 1:
+            twice.set()
+
+    with telling(tell, every_s=0.001):
+        assert twice.wait(60)
+    assert seconds == sorted(seconds)
+    assert "telling" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_log_has_a_line_from_time_to_time() -> None:
@@ -30,5 +45,5 @@ def test_a_log_has_a_line_from_time_to_time() -> None:
     assert lines == [
         "comparing for 10 s: stage 4: 3 of 8 tasks",
         "comparing for 20 s: stage 5: 1 of 2 tasks, stage 7: 0 of 2 tasks",
-        "comparing for 30 s: Spark plans the next stage",
+        "comparing for 30 s: no stage of Spark runs now",
     ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ouzel.compiler.functions.foreign_patterns import java_pattern
+from ouzel.compiler.sql.expressions.series import of_series
 
 _UNITS = frozenset(
     [
@@ -203,6 +204,15 @@ def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
     return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
 
 
+def _bucket(_: str, arguments: Sequence[str]) -> str:
+    """The number of the part of equal width, 0 below the first and one more than there are above the last."""
+    match arguments:
+        case [value, low, high, count]:
+            part = f"CAST(FLOOR(1e0 * ({value} - {low}) * {count} / ({high} - {low})) AS INT) + 1"
+            return f"LEAST(GREATEST({part}, 0), {count} + 1)"
+    return ""
+
+
 _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("datediff", "date_diff", "timestamp_diff", "datetime_diff", "timestampdiff"), _difference),
     **dict.fromkeys(("date_trunc", "datetrunc", "timestamp_trunc", "datetime_trunc", "trunc"), _cut_off),
@@ -223,6 +233,8 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("first", "last", "earliest_by_offset", "latest_by_offset"), _first),
     **dict.fromkeys(("quantile", "percentile", "quantile_cont"), _quantile),
     "age": _age,
+    "width_bucket": _bucket,
+    **dict.fromkeys(("generate_series", "generate_date_array", "generate_timestamp_array"), lambda _, arguments: of_series(arguments)),
     **dict.fromkeys(("explode", "explode_outer", "inline"), _each),
     **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _count_elements),
     **dict.fromkeys(("collect_set", "groupuniqarray", "array_unique_agg"), _same("COLLECT_LIST(DISTINCT {})", 1)),
