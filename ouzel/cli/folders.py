@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from rich.text import Text
 
 from ouzel.cli.speech import speaker
 from ouzel.connectors import writes_of
+from ouzel.printable import printable
 from ouzel.runtime.run import Status
 from ouzel.session import Job
 
@@ -29,12 +31,15 @@ class Folders:
 
     def describe_written(self, status: Status) -> list[str]:
         """Where the rows are, a line for each table; of the only table of a run without replays also how many they are."""
-        counts_them = len(self._job.program.sinks) == 1 and not status.restarts and not status.rows_failed
+        is_counted = len(self._job.program.sinks) == 1 and not status.restarts and not status.rows_failed
+        rows = count(status.rows_out, "row") if is_counted and status.rows_out else "rows"
         now = _list_parts(self._job)
+        made = ((table, folder, len(now[table][1] - before)) for table, (folder, before) in self._before.items())
         return [
-            f"table '{table}': {count(status.rows_out, 'row') if counts_them else 'rows'} in {folder}/ "
-            f"({count(len(now[table][1] - before), 'part')})"
-            for table, (folder, before) in self._before.items()
+            f"table '{table}': {rows} in {folder}/ ({count(parts, 'part')})"
+            if parts
+            else f"table '{table}': no rows for {folder}/"
+            for table, folder, parts in made
         ]
 
 
@@ -50,9 +55,15 @@ def _list_parts(job: Job) -> dict[str, tuple[str, frozenset[str]]]:
         if read_back := writes_of(sink.connector, sink.table).read_back:
             pattern = str(job.directory / read_back.parts(dict(sink.options), ""))
             folder, _, parts = pattern.rpartition("/")
-            folder = os.path.relpath(folder) if Path(folder).is_relative_to(Path.cwd()) else folder
-            found[sink.table] = (folder, frozenset(path.name for path in Path(folder).glob(parts)))
+            found[sink.table] = (_shown(folder), frozenset(path.name for path in Path(folder).glob(parts)))
     return found
+
+
+def _shown(folder: str) -> str:
+    """The folder as its user would write it: relative to the current directory, if it is in that, and that is there."""
+    with suppress(OSError):
+        folder = os.path.relpath(folder) if Path(folder).is_relative_to(Path.cwd()) else folder
+    return printable(folder)
 
 
 def _say(text: str) -> None:
