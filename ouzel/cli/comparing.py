@@ -167,12 +167,12 @@ def _read_to_the_stop(program: Program) -> Ranges:
 
 def start_session(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     """The Spark session of all comparisons."""
-    from ouzel.cli.jobs import telling
+    from ouzel.cli.jobs import tell_meanwhile
     from ouzel.spark.session import start_spark
 
     say("starting Spark")
     began = time.monotonic()
-    with telling(lambda seconds: say(f"starting Spark for {seconds:.0f} s")):
+    with tell_meanwhile(lambda seconds: say(f"starting Spark for {seconds:.0f} s")):
         spark = start_spark(f"reconcile {job.topology.name}", asked[0].master)
     say(f"Spark has started, after {time.monotonic() - began:.0f} s")
     return spark

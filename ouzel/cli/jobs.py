@@ -82,7 +82,7 @@ def stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
 
 
 @contextmanager
-def telling(tell: Callable[[float], None], every_s: float = TOLD_EVERY_S) -> Iterator[None]:
+def tell_meanwhile(tell: Callable[[float], None], every_s: float = TOLD_EVERY_S) -> Iterator[None]:
     """Tell every few seconds how many have passed, from a thread of its own, while what stands in it runs."""
     began, over = time.monotonic(), threading.Event()
 
@@ -90,7 +90,7 @@ def telling(tell: Callable[[float], None], every_s: float = TOLD_EVERY_S) -> Ite
         while not over.wait(every_s):
             tell(time.monotonic() - began)
 
-    thread = threading.Thread(target=go_on, name="telling", daemon=True)
+    thread = threading.Thread(target=go_on, name="tell_meanwhile", daemon=True)
     thread.start()
     try:
         yield

@@ -17,7 +17,7 @@ from ouzel import session
 from ouzel.cli.answer import Answer, NoAnswer, answer
 from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.failure import Exit, say_error
-from ouzel.cli.folders import Folders, count
+from ouzel.cli.folders import Folders, spell_count
 from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
@@ -134,7 +134,7 @@ def title(job: session.Job, engine: Engine) -> str:
     delivery = job.settings.delivery.value
     match engine:
         case Engine.HERON:
-            where = f"{delivery} · {count(tasks, 'task')} in {count(containers, 'container')}"
+            where = f"{delivery} · {spell_count(tasks, 'task')} in {spell_count(containers, 'container')}"
         case Engine.MEMORY:
             where = f"{delivery} · in one process"
         case Engine.SPARK:

@@ -6,7 +6,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from ouzel.cli.jobs import TOLD_EVERY_S, ToldStages, telling
+from ouzel.cli.jobs import TOLD_EVERY_S, ToldStages, tell_meanwhile
 from tests.cli.test_status import Clock
 
 
@@ -25,10 +25,10 @@ def test_what_takes_long_is_told_until_it_is_over() -> None:
         if len(seconds) > 1:
             twice.set()
 
-    with telling(tell, every_s=0.001):
+    with tell_meanwhile(tell, every_s=0.001):
         assert twice.wait(60)
     assert seconds == sorted(seconds)
-    assert "telling" not in {thread.name for thread in threading.enumerate()}
+    assert "tell_meanwhile" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_log_has_a_line_from_time_to_time() -> None:

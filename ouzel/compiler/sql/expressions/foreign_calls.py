@@ -42,7 +42,7 @@ _READABLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|SSSSSS|SSS|''[^']*''|[^A-Za-z'])
 """Java's patterns that TO_DATE and TO_TIMESTAMP read."""
 
 
-def unit_of(text: str) -> str:
+def read_unit(text: str) -> str:
     """The unit that an argument says, bare or as a text; empty if it says none."""
     word = text.strip("'").upper()
     word = word if word in _UNITS else word.removesuffix("S")
@@ -55,10 +55,10 @@ def _text(argument: str) -> str | None:
 
 def _difference(name: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, start, end] if unit_of(unit):
-            return f"TIMESTAMPDIFF({unit_of(unit)}, {start}, {end})"
-        case [end, start, unit] if unit_of(unit):
-            return f"TIMESTAMPDIFF({unit_of(unit)}, {start}, {end})"
+        case [unit, start, end] if read_unit(unit):
+            return f"TIMESTAMPDIFF({read_unit(unit)}, {start}, {end})"
+        case [end, start, unit] if read_unit(unit):
+            return f"TIMESTAMPDIFF({read_unit(unit)}, {start}, {end})"
         case [end, start] if name == "datediff":
             return f"TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
     return ""
@@ -66,17 +66,17 @@ def _difference(name: str, arguments: Sequence[str]) -> str:
 
 def _cut_off(_: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, time] if unit_of(unit) and _text(unit) is None:
-            return f"DATE_TRUNC('{unit_of(unit)}', {time})"
-        case [time, unit] if unit_of(unit) and not unit_of(time):
-            return f"DATE_TRUNC('{unit_of(unit)}', {time})"
+        case [unit, time] if read_unit(unit) and _text(unit) is None:
+            return f"DATE_TRUNC('{read_unit(unit)}', {time})"
+        case [time, unit] if read_unit(unit) and not read_unit(time):
+            return f"DATE_TRUNC('{read_unit(unit)}', {time})"
     return ""
 
 
 def _sum(name: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, count, time] if unit_of(unit):
-            return f"TIMESTAMPADD({unit_of(unit)}, {count}, {time})"
+        case [unit, count, time] if read_unit(unit):
+            return f"TIMESTAMPADD({read_unit(unit)}, {count}, {time})"
         case [time, span] if found := _INTERVAL.fullmatch(span):
             return f"{time} {'-' if name.endswith('sub') else '+'} INTERVAL '{found[1]}' {found[2].upper()}"
     return ""
@@ -84,8 +84,8 @@ def _sum(name: str, arguments: Sequence[str]) -> str:
 
 def _part(_: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, time] if unit_of(unit):
-            return f"UNIX_SECONDS({time})" if unit_of(unit) == "EPOCH" else f"EXTRACT({unit_of(unit)} FROM {time})"
+        case [unit, time] if read_unit(unit):
+            return f"UNIX_SECONDS({time})" if read_unit(unit) == "EPOCH" else f"EXTRACT({read_unit(unit)} FROM {time})"
     return ""
 
 
@@ -133,10 +133,10 @@ def _window(_: str, arguments: Sequence[str]) -> str:
         return ""
     size = next((argument for argument in arguments if re.match(r"'|INTERVAL\b", argument, re.IGNORECASE)), "")
     found = re.search(r"(\d+)'?\s*([A-Za-z]+)", size)
-    if not found or not unit_of(found[2]):
+    if not found or not read_unit(found[2]):
         return ""
     time = next(argument for argument in arguments if argument != size)
-    window = f"TUMBLE(TABLE t, DESCRIPTOR({time}), INTERVAL '{found[1]}' {unit_of(found[2])})"
+    window = f"TUMBLE(TABLE t, DESCRIPTOR({time}), INTERVAL '{found[1]}' {read_unit(found[2])})"
     return f"FROM {window} with your table for t, and GROUP BY window_start, window_end"
 
 
@@ -155,9 +155,13 @@ def _row(_: str, arguments: Sequence[str]) -> str:
 
 def _window_of_size(name: str, arguments: Sequence[str]) -> str:
     """Windows of Spark and others that have the time first."""
-    if len(arguments) < 2 or not (found := re.search(r"(\d+)'?\s*([A-Za-z]+)", arguments[1])) or not unit_of(found[2]):
+    if (
+        len(arguments) < 2
+        or not (found := re.search(r"(\d+)'?\s*([A-Za-z]+)", arguments[1]))
+        or not read_unit(found[2])
+    ):
         return ""
-    size = f"INTERVAL '{found[1]}' {unit_of(found[2])}"
+    size = f"INTERVAL '{found[1]}' {read_unit(found[2])}"
     if name == "session_window":
         return f"GROUP BY SESSION({arguments[0]}, {size})"
     return _window(name, arguments[:2])
@@ -275,7 +279,7 @@ def of_units(name: str, arguments: Sequence[str]) -> tuple[str, str]:
     if name not in _UNIT_IS_WRONG or not arguments or (name == "datediff" and len(arguments) != 3):
         return "", ""
     takes_it = name == "timestampdiff" or (name == "timestamp_diff" and _text(arguments[0]) is not None)
-    if takes_it and unit_of(arguments[0]):
+    if takes_it and read_unit(arguments[0]):
         return "", ""
     advice = of_call(name, arguments)
     return (_UNIT_IS_WRONG[name].format(name.upper()), advice) if advice else ("", "")

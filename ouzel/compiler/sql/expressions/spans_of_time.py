@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Call, Case, Expression, Literal
-from ouzel.compiler.sql.expressions.foreign_calls import unit_of
+from ouzel.compiler.sql.expressions.foreign_calls import read_unit
 from ouzel.compiler.sql.expressions.predicates import Binds
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -54,7 +54,7 @@ def of_date_part(binder: Binds, node: exp.Expr, name: str) -> str:
         return ""
     unit, time = node.expressions
     try:
-        return of_span(binder.source, time, binder.bind(time), unit_of(unit.name))
+        return of_span(binder.source, time, binder.bind(time), read_unit(unit.name))
     except QueryError:
         return ""
 

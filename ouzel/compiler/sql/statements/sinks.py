@@ -35,7 +35,7 @@ from ouzel.compiler.sql.queries.limits import USELESS
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, near, pick
 from ouzel.compiler.sql.statements.tables import Table
-from ouzel.compiler.sql.syntax.foreign_copy import printed
+from ouzel.compiler.sql.syntax.foreign_copy import compose_command
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.queries import parse_query
 from ouzel.compiler.sql.syntax.source import QueryText, Span
@@ -317,5 +317,5 @@ def _answer_alone(table: Table) -> str:
     options = dict(table.options)
     if "path" not in options or options.get("format") not in ("csv", "json", "parquet"):
         return ""
-    command = printed(options["format"], PurePath(options["path"]).name)
+    command = compose_command(options["format"], PurePath(options["path"]).name)
     return f"; for the answer as it is at the end write SELECT alone, and run {command}"

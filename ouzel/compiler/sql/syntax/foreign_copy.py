@@ -23,10 +23,10 @@ def of_copy(tokens: Tokens) -> str:
         options = f"('connector' = 'file', 'path' = '{path}', 'format' = '{form}')"
         return f"COPY is not supported: a table reads its file itself: write CREATE TABLE t (...) WITH {options}"
     kept = f"CREATE TABLE out WITH ('connector' = 'file', 'path' = '{folder}', 'format' = '{form}') AS SELECT ..."
-    return f"COPY is not supported: write the query alone, and run {printed(form, path)}; for a folder of parts write {kept}"
+    return f"COPY is not supported: write the query alone, and run {compose_command(form, path)}; for a folder of parts write {kept}"
 
 
-def printed(form: str, path: str) -> str:
+def compose_command(form: str, path: str) -> str:
     """The command that writes the answer of question.sql, as it is at the end, into a file."""
     if form in _PRINTED:
         return f"ouzel run question.sql --format {_PRINTED[form]} > {shlex.quote(path)}"
