@@ -47,7 +47,7 @@ class _Item:
 
 def latest_by(order: exp.Expr | None, limit: exp.Expr | None) -> exp.Expr | None:
     """What `ORDER BY ts DESC LIMIT 1` has the latest of; None where other rows are asked for."""
-    if order is None or limit is None or len(order.expressions) != 1 or limit.args["expression"].name != "1":
+    if order is None or not isinstance(limit, exp.Limit) or len(order.expressions) != 1 or limit.expression.name != "1":
         return None
     (item,) = order.expressions
     return item.this if item.args.get("desc") else None
