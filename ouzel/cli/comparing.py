@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,10 +167,15 @@ def _read_to_the_stop(program: Program) -> Ranges:
 
 def start_session(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     """The Spark session of all comparisons."""
+    from ouzel.cli.jobs import tell_meanwhile
     from ouzel.spark.session import start_spark
 
     say("starting Spark")
-    return start_spark(f"reconcile {job.topology.name}", asked[0].master)
+    began = time.monotonic()
+    with tell_meanwhile(lambda seconds: say(f"starting Spark for {seconds:.0f} s")):
+        spark = start_spark(f"reconcile {job.topology.name}", asked[0].master)
+    say(f"Spark has started, after {time.monotonic() - began:.0f} s")
+    return spark
 
 
 def compare_each(job: session.Job, home: Path, asked: Sequence[Wanted], spark: SparkSession, out: Console) -> Exit:
@@ -185,8 +191,11 @@ def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, ou
     from ouzel.runtime.observe.reconciled import new_id
 
     with standing(home, choose_sink(job.program, each.table), each.cut.closed_only, say) as run:
-        found = reconcile(
-            job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, live=run.live, say=say
+        found = _await_comparison(
+            lambda: reconcile(
+                job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, live=run.live, say=say
+            ),
+            spark,
         )  # fmt: skip
     if titled:
         out.print(Text(f"\n{each.table}", style="bold"))
@@ -194,6 +203,17 @@ def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, ou
     save_report(found, each.report)
     keep_reconciliation(found, new_id(), is_live=run.live)
     return Exit.ANSWERED if found.explained else Exit.DIFFERENT
+
+
+def _await_comparison(work: Callable[[], Reconciliation], spark: SparkSession) -> Reconciliation:
+    """What `work` finds; while Spark computes, its stages are shown on a terminal, and told from time to time elsewhere."""
+    from ouzel.cli.jobs import ToldStages, await_work, stages
+
+    told = ToldStages(say)
+    with stages(speaker()) as draw:
+        follow = draw if speaker().is_terminal else told.follow
+        found: Reconciliation = await_work(work, spark, lambda: follow(spark))
+    return found
 
 
 def save_report(found: Reconciliation, report: Path | None, further: bool = False) -> None:

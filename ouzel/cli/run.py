@@ -17,10 +17,10 @@ from ouzel import session
 from ouzel.cli.answer import Answer, NoAnswer, answer
 from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.failure import Exit, say_error
+from ouzel.cli.folders import Folders, spell_count
 from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
-from ouzel.cli.speech import speaker
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.catalog import QueryWarning
@@ -58,8 +58,9 @@ def run_query(
         OuzelError: it could not be started.
     """
     progress = RunProgress()
-    if engine is not Engine.SPARK:
-        _say_what_is_there(job)
+    folders = Folders(job) if engine is not Engine.SPARK else None
+    if folders:
+        folders.say_what_is_there()
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     if planned is not None:
         job = planned.job
@@ -77,7 +78,7 @@ def run_query(
             status, rows = handle.end(), NoAnswer()
         finally:
             handle.stop()
-        return _end(status, rows, progress, job.settings)
+        return _end(status, rows, progress, job.settings, folders)
 
 
 def _start_planned(planned: PlannedStart, job: session.Job) -> Handle:
@@ -114,22 +115,6 @@ def warn_of_order(job: session.Job) -> None:
         warnings.warn(str(error), QueryWarning, stacklevel=2)
 
 
-def _say_what_is_there(job: session.Job) -> None:
-    """Say which files an earlier run has left in place, so that nobody takes both answers for one."""
-    from ouzel.connectors import writes_of
-
-    for sink in job.program.sinks:
-        read_back = writes_of(sink.connector, sink.table).read_back
-        if read_back:
-            directory, _, parts_of = str(job.directory / read_back.parts(dict(sink.options), "")).rpartition("/")
-            parts = sum(1 for _ in Path(directory).glob(parts_of))
-            if parts:
-                text = (
-                    f"table '{sink.table}': adding to the {_count(parts, 'part')} that earlier runs left in {directory}"
-                )
-                speaker().print(Text(text, style="yellow"))
-
-
 def _record(
     job: session.Job,
     start: Callable[[session.Job], Handle],
@@ -149,16 +134,12 @@ def title(job: session.Job, engine: Engine) -> str:
     delivery = job.settings.delivery.value
     match engine:
         case Engine.HERON:
-            where = f"{delivery} · {_count(tasks, 'task')} in {_count(containers, 'container')}"
+            where = f"{delivery} · {spell_count(tasks, 'task')} in {spell_count(containers, 'container')}"
         case Engine.MEMORY:
             where = f"{delivery} · in one process"
         case Engine.SPARK:
             where = "Structured Streaming"
     return f"{job.topology.name} · {where}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def result_of(program: Program) -> Sink | None:
@@ -173,14 +154,16 @@ def _answer(program: Program, form: ResultFormat, out: StandardOutput) -> Answer
     return answer(form, sink.columns or sink.input.schema, sink.input.retracts, out, sink.sorted_by)
 
 
-def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings) -> Exit:
-    """Print the answer (of a stopped run, as it stands), then the summary of the run."""
+def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings, folders: Folders | None) -> Exit:
+    """Print the answer (of a stopped run, as it stands), then where rows were written and the summary of the run."""
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
     totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
         rows.finish()
     for line in describe_events(status.events):
         console.print(Text(line, style="yellow"))
+    for line in folders.describe_written(status) if folders else ():
+        console.print(Text(line))
     console.print(totals)
     if status.state is RunState.FAILED:
         say_error(status.reason or "the topology failed")

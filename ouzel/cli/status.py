@@ -30,6 +30,9 @@ MOST_COUNTERS = 6
 
 SEPARATOR = " · "
 
+ENDED = frozenset((RunState.FINISHED, RunState.STOPPED, RunState.FAILED))
+"""States in which no time is still to come."""
+
 VERBS = {RunState.FINISHED: "answered in", RunState.STOPPED: "stopped after", RunState.FAILED: "failed after"}
 
 
@@ -202,9 +205,10 @@ def _seconds(us: float) -> str:
 def live_text(status: Status, now_s: float) -> str:
     """How a run stands, in lines: its rows, how far time is at the result and at each source, what it waits for, and what waits for it."""
     reached = BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
+    has_time = status.watermark_us is not None or status.state not in ENDED
     lines = [
         f"{status.state.value} · {status.rows_in:,} rows in · {status.rows_out:,} rows out",
-        f"event time at the result: {watermark_text(reached)}",
+        *([f"event time at the result: {watermark_text(reached)}"] if has_time else []),
         *(f"event time at '{name}': {watermark_text(time_us)}" for name, time_us in status.watermarks.items()),
         *(f"waiting: {text}" for text in waiting_texts(status, now_s)),
         *_lags(status),

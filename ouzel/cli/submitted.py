@@ -139,6 +139,8 @@ def _list_all(debug: Debug = False) -> None:
             for record, condition in list_submitted(registry)
         ]
         print_columns(("NAME", "STATE", "SINCE (UTC)", "STARTS"), rows)
+        if not rows:
+            typer.echo("no topology has been submitted; `ouzel submit FILE.sql` starts one", err=True)
         if damaged := registry.find_damaged():
             raise SubmissionError("\n".join(damaged.values()))
 
@@ -372,6 +374,7 @@ def _stop(
         from ouzel.runtime.cluster.submitted.verbs import stop_topology
 
         stop_topology(_registry(), name)
+        typer.echo(f"stopped '{name}'; `ouzel start {name}` starts it again", err=True)
 
 
 def _kill(name: TopologyName, debug: Debug = False) -> None:
@@ -383,6 +386,7 @@ def _kill(name: TopologyName, debug: Debug = False) -> None:
         from ouzel.runtime.cluster.submitted.verbs import kill_topology
 
         kill_topology(_registry(), name)
+        typer.echo(f"killed '{name}': its results and logs are gone, tables that it wrote stay", err=True)
 
 
 def _start(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import Any, get_type_hints
 
 from ouzel.errors import QueryError
@@ -25,8 +26,16 @@ FLINK_SETTINGS = {
     "table.exec.mini-batch.size": "write SET 'batch.rows'",
     "execution.checkpointing.interval": "SET 'checkpoint.interval.ms', see docs/delivery.md",
     "execution.checkpointing.mode": "write SET 'delivery'",
+    "execution.checkpointing.*": "SET 'checkpoint.interval.ms', see docs/delivery.md",
+    "state.backend": "SET 'checkpoint.interval.ms' and SET 'checkpoint.path', see docs/delivery.md",
+    "table.exec.mini-batch.*": "leave it out: what has arrived is always handled together",
+    "table.exec.emit.allow-lateness": "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR",
+    "table.exec.emit.early-fire.*": "write EMIT AFTER DELAY INTERVAL '1' SECOND, or EMIT CHANGES",
+    "table.exec.emit.late-fire.*": "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR",
 }
-"""Flink's settings, and what to write instead."""
+"""Flink's settings, and patterns of them, of which the first that fits counts; and what to write instead, as docs/flink.md says."""
+_OF_FLINK = ("table.", "execution.", "pipeline.", "sql-client.", "restart-strategy.", "taskmanager.", "jobmanager.")
+"""How names of settings begin that are Flink's and none of ours."""
 
 
 class Delivery(Enum):
@@ -230,8 +239,12 @@ def _advise(key: str) -> str:
     known = [field.name for field in fields(Settings)] if "_" in key and "." not in key else SETTING_KEYS
     if key in ("settings", "config", "conf", "options"):
         return "write each setting by its name: parallelism=2"
+    if of_flink := next((advice for pattern, advice in FLINK_SETTINGS.items() if fnmatchcase(key, pattern)), ""):
+        return of_flink
+    if key.startswith(_OF_FLINK):
+        return "it is a setting of Flink: see docs/flink.md for what is written here"
     near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
-    return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
+    return f"did you mean '{near[0]}'?" if near else "see docs/settings.md"
 
 
 def setting_text(key: str, value: object) -> str:

@@ -109,6 +109,11 @@ def test_what_time_waits_for_is_named_with_the_partition_the_reason_and_how_long
     assert waiting_texts(Status(RunState.PAUSED, waiting=WAITING), NOW_S) == []
 
 
+def test_a_run_that_has_ended_without_event_time_says_nothing_of_it() -> None:
+    assert live_text(Status(RunState.FINISHED, rows_in=5), NOW_S) == "finished · 5 rows in · 0 rows out"
+    assert "event time at the result: end" in live_text(Status(RunState.FINISHED, watermark_us=END_OF_TIME), NOW_S)
+
+
 def test_a_run_that_goes_on_says_how_far_each_source_is() -> None:
     status = Status(
         RunState.RUNNING,

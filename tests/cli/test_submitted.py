@@ -114,6 +114,12 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     tempfile.tempdir = None
 
 
+def test_an_empty_list_says_so(place: Place) -> None:
+    listed = place.ask("list")
+    assert (listed.exit_code, listed.stdout) == (0, "")
+    assert listed.stderr == "no topology has been submitted; `ouzel submit FILE.sql` starts one\n"
+
+
 def test_it_outlives_its_terminal_and_comes_back_when_all_its_processes_were_killed(place: Place) -> None:
     place.append(1)
     command = f"{sys.executable} -m ouzel submit {place.root / 'followed.sql'} && read line"
@@ -138,7 +144,11 @@ def test_it_outlives_its_terminal_and_comes_back_when_all_its_processes_were_kil
     wait_until(lambda: place.twice() == [2, 4, 6])
     assert "running · " in place.told("status", "followed")
     other = {path: path.stat().st_mtime_ns for path in (place.home / "topologies/other").rglob("*")}
-    place.told("kill", "followed")
+    killed = place.ask("kill", "followed")
+    assert (killed.exit_code, killed.stderr) == (
+        0,
+        "killed 'followed': its results and logs are gone, tables that it wrote stay\n",
+    )
     assert place.condition("followed") is None
     assert not (place.home / "topologies/followed").exists()
     assert {path: path.stat().st_mtime_ns for path in (place.home / "topologies/other").rglob("*")} == other
@@ -176,7 +186,7 @@ def test_each_command(place: Place) -> None:
     assert wrong.exit_code == 2
     assert "the topology has no part 'nobody'; write a component (lines, result)" in wrong.stderr
     place.told("restart", "f")
-    place.told("stop", "f")
+    assert place.ask("stop", "f").stderr == "stopped 'f'; `ouzel start f` starts it again\n"
     assert place.condition("f") is Condition.STOPPED
     ended = place.ask("pause", "f")
     assert ended.exit_code == 2

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv.format import CsvDecoder
+from ouzel.connectors.null_words import find_null_word
 from ouzel.errors import ConnectorError
 
 COLUMNS = {"t": pl.String(), "n": pl.Int32()}
@@ -74,3 +75,18 @@ def test_a_name_that_comes_twice_matters_where_it_is_asked_for() -> None:
     assert headed(b"x,t,x,n", b"0,a,0,1") == [("a", 1)]
     with pytest.raises(ConnectorError, match=r"the header of f\.csv names 'T' twice"):
         headed(b"t,T,n")
+
+
+@pytest.mark.parametrize(
+    ("reason", "raw", "word"),
+    [
+        ("'n/a' does not fit column 'n' of type INT", "1,n/a", "n/a"),
+        ("'\\N' does not fit column 'n' of type INT", "1,\\N", "\\N"),
+        ("'-' does not fit column 'n' of type INT", "1,-", "-"),
+        ("'abc' does not fit column 'n' of type INT", "1,abc", ""),
+        ("'n/a' does not fit column 'n' of type INT", '{"n": "n/a"}', ""),  # 'csv.null' is no option of JSON
+        ("1 field is missing", "-", ""),
+    ],
+)
+def test_a_word_that_may_stand_for_null_is_found_in_a_bad_record(reason: str, raw: str, word: str) -> None:
+    assert find_null_word(reason, raw) == word

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings, setting_key, shown_setting
+from ouzel.planner.settings import (
+    FLINK_SETTINGS,
+    FORMER_NAMES,
+    SETTING_KEYS,
+    Delivery,
+    Settings,
+    setting_key,
+    shown_setting,
+)
 from ouzel.session import load_text
 
 
@@ -42,6 +50,22 @@ def test_every_setting_is_described() -> None:
             "pipeline.name",
             "q",
             "there is no setting 'pipeline.name'; write SET 'query.name'",
+        ),
+        (
+            "table.exec.emit.allow-lateness",
+            "1 h",
+            "there is no setting 'table.exec.emit.allow-lateness'; write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR",
+        ),
+        (
+            "execution.checkpointing.timeout",
+            "10 min",
+            "there is no setting 'execution.checkpointing.timeout'; SET 'checkpoint.interval.ms', see docs/delivery.md",
+        ),
+        (
+            "table.optimizer.join-reorder-enabled",
+            "true",
+            "there is no setting 'table.optimizer.join-reorder-enabled'; "
+            "it is a setting of Flink: see docs/flink.md for what is written here",
         ),
         ("parallelizm", "2", "there is no setting 'parallelizm'; did you mean 'parallelism'?"),
         ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),
@@ -83,3 +107,15 @@ def test_an_option_of_tables_is_no_setting(key: str) -> None:
         caught.value.instead
         == "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
     )
+
+
+def test_each_setting_of_flink_that_its_page_lists_is_known() -> None:
+    page = (Path(__file__).parents[2] / "docs/flink.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {
+        name
+        for row in rows
+        for name in re.findall(r"`((?:table|execution|state|parallelism|pipeline)\.[\w.*-]+)`", row)
+    }
+    assert len(listed) >= 8
+    assert {name for name in listed if name not in FLINK_SETTINGS and name not in FORMER_NAMES} == set()

@@ -1,3 +1,3 @@
--- error: EXTRACT knows no EPOCH; write UNIX_SECONDS(t)
+-- error: EXTRACT knows no EPOCH; write UNIX_SECONDS(ts)
 -- at: EXTRACT(EPOCH FROM ts)
 SELECT EXTRACT(EPOCH FROM ts) AS t FROM flights;

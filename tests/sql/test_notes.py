@@ -209,3 +209,39 @@ def test_a_share_of_whole_numbers_is_told() -> None:
 
 def test_an_order_by_what_an_alias_computes_beside_a_star() -> None:
     assert not notes_of(f"{TWO}SELECT *, UPPER(city) AS shown FROM orders ORDER BY UPPER(city);")
+
+
+WINDOWED = (
+    "CREATE TABLE t (x DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
+    "WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json');\n"
+    "SELECT {} AS day, SUM(x) AS total FROM TUMBLE(t, ts, INTERVAL '1' DAY{}) GROUP BY window_start, window_end;"
+)
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        "CAST(window_start AS DATE)",
+        "window_start::DATE",
+        "DATE(window_start)",
+        "DATE_TRUNC('day', window_start)",
+        "FLOOR(window_start TO DAY)",
+    ],
+)
+def test_the_day_in_utc_of_a_window_of_local_days_is_told_of(day: str) -> None:
+    (note,) = notes_of(WINDOWED.format(day, ", 'Europe/Berlin'"))
+    sentence, line, caret = note.split("\n")
+    assert sentence.endswith("write FROM_UTC_TIMESTAMP(window_start, 'Europe/Berlin') for window_start")
+    assert line[caret.index("^") : caret.rindex("^") + 1] == day
+
+
+@pytest.mark.parametrize(
+    ("day", "zone"),
+    [
+        ("CAST(window_start AS DATE)", ""),
+        ("DATE(FROM_UTC_TIMESTAMP(window_start, 'Europe/Berlin'))", ", 'Europe/Berlin'"),
+        ("CAST(window_start AS VARCHAR)", ", 'Europe/Berlin'"),
+    ],
+)
+def test_what_says_the_right_day_is_not_told_of(day: str, zone: str) -> None:
+    assert notes_of(WINDOWED.format(day, zone)) == []

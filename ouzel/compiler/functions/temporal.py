@@ -218,7 +218,9 @@ FUNCTIONS: tuple[Function, ...] = (
         check=_check_unit("date_trunc", 0, tuple(_TRUNCATED)), examples=_UNIT_EXAMPLES,
     ),
     Function(
-        "timestampdiff", _DIFFERENCES, _timestampdiff, _spark_units("timestamp_diff"), "Whole units from `a` to `b`.",
+        "timestampdiff", _DIFFERENCES, _timestampdiff, _spark_units("timestamp_diff"),
+        "Whole units from `a` to `b`. So a span becomes a number: `b - a` is an INTERVAL, which is none. "
+        "The seconds of an INTERVAL column are `UNIX_SECONDS(TIMESTAMP '1970-01-01 00:00:00' + span)`.",
         "TIMESTAMPDIFF(unit, a, b)", check=_check_unit("timestampdiff", 0, _ANY_UNIT), examples=_UNIT_EXAMPLES, aliases=("timestamp_diff",),
     ),
     Function(

@@ -82,7 +82,8 @@ CONNECTOR = Connector(
     (
         Option(
             "path",
-            "What to read: files and globs, separated by commas, relative to the SQL file. What to write: a directory.",
+            "What to read: files and globs, separated by commas, relative to the SQL file. What to write: a folder, which holds the rows "
+            "in parts, `revenue.csv/part-….csv`, also where its name ends as a file's. A second run adds parts.",
             required=True,
         ),
         Option(

@@ -23,6 +23,7 @@ from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
 from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
+from ouzel.connectors.null_words import NULL_WORDS
 from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError
 
@@ -34,9 +35,6 @@ FIRST_BYTES = 1 << 12
 
 _DELIMITERS = ";\t|"
 """What may stand between the fields of a file that has no comma in its header."""
-
-_NO_VALUES = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
-"""Texts that may mean NULL in a column of numbers."""
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """What such files begin with; UTF-8 never has these bytes."""
@@ -176,7 +174,7 @@ def _words_for_null(
 ) -> dict[str, list[str]]:
     """The columns that are text for one word only, which may stand for NULL, by that word."""
     words: dict[str, list[str]] = {}
-    for word in () if options.get("csv.null") else _NO_VALUES:
+    for word in () if options.get("csv.null") else NULL_WORDS:
         for column in sample:
             is_text = judged[column.name].kind == pl.String()
             if is_text and (column == word).any() and judge_texts(column.filter(column != word)).kind != pl.String():

@@ -10,8 +10,8 @@ from ouzel.runtime.tasks.partitions import PartitionProgress
 SILENT_MS = 2_000
 """Shorter silences are not reported."""
 
-HISTORICAL = "its rows are historical, so time waits for the next one, or for the end"
-NOTHING_YET = "no row so far, so time waits for the first one, or for the end"
+HISTORICAL = "its rows are historical: its event time goes on with its next row, or at its end"
+NOTHING_YET = "no row so far: its event time begins with its first row, or at its end"
 
 
 class Awaited:

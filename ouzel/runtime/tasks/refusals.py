@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
+from ouzel.connectors.null_words import find_null_word
+from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Task
@@ -26,6 +29,16 @@ GO_ON_IN_PYTHON = "the setting error_policy='skip' or 'dead-letter' goes on with
 
 READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
 """The advice for a record that cannot be read."""
+
+
+def of_unread(bad: BadRow) -> RefusedRecord:
+    """A record that a source could not read, with advice."""
+    record = RefusedRecord.of(bad)
+    word = find_null_word(record.reason, record.raw)
+    null = (
+        f"if '{word}' stands for NULL, the table's option 'csv.null' = '{word}' reads it so; otherwise " if word else ""
+    )
+    return replace(record, detail=null + READ_ON)
 
 
 class Refusals:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ouzel.compiler.coercion import can_cast
 from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.sql.expressions.series import of_series
 from ouzel.compiler.types import (
     BOOLEAN,
     DATE,
@@ -117,8 +118,6 @@ def of_cast(text: str, kind: DataType, to: DataType) -> str:
         return f"write TO_DATE(CAST({text} AS VARCHAR), 'yyyyMMdd') of a number like 20130131"
     if isinstance(kind, _NUMBERS) and isinstance(to, IntervalType):
         return f"write {text} * INTERVAL '1' SECOND"
-    if isinstance(kind, IntervalType) and isinstance(to, _NUMBERS):
-        return "write TIMESTAMPDIFF(SECOND, earlier, later) of the two times"
     return ""
 
 
@@ -177,6 +176,8 @@ def of_arguments(name: str, texts: Sequence[str], values: Sequence[Expression]) 
     """Advice for a call of a function that we have, whose arguments are of types or in an order that it does not take; else empty."""
     kinds = [value.type for value in values]
     match kinds:
+        case [DateType() | TimestampType(), *_] if name == "sequence" and (series := of_series(texts, are_times=True)):
+            return f"write {series}"
         case [ArrayType() | MapType()] if name in _LENGTHS:
             return f"write CARDINALITY({texts[0]})"
         case [ArrayType(), _] if name == "contains":

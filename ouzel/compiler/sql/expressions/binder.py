@@ -17,6 +17,15 @@ from ouzel.compiler.sql.expressions.advice import of_arguments, of_cast, of_fiel
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
+from ouzel.compiler.sql.expressions.local_days import note_local_day
+from ouzel.compiler.sql.expressions.spans_of_time import (
+    bind_extract,
+    number_of,
+    of_date_part,
+    of_function,
+    of_span,
+    round_time,
+)
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
@@ -26,7 +35,6 @@ from ouzel.compiler.types import (
     BOOLEAN,
     BYTES,
     DATE,
-    INT,
     NULL,
     VARCHAR,
     ArrayType,
@@ -53,7 +61,6 @@ _CLOCK = frozenset(_CLOCK_LIST.split())
 WINDOW_PARTS = frozenset(
     f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
 )
-_EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
 _SHAPES = {
     "cast": ((2,), "CAST(value AS INT)"), "try_cast": ((2,), "TRY_CAST(value AS INT)"), "extract": ((2,), "EXTRACT(HOUR FROM time)"),
     "trim from": ((2, 3), "TRIM(LEADING '0' FROM text)"), "floor to": ((2,), "FLOOR(time TO DAY)"), "ceil to": ((2,), "CEIL(time TO DAY)"),
@@ -131,7 +138,9 @@ class Binder:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
         except TypeMismatch as error:
             problem = f"{left[1].type} {sign} {right[1].type} is not possible"
-            advice = of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
+            number = number_of(self.source, *left) if sign == "/" else ""
+            advice = f"write {number} {sign} {self._text(right[0])}" if number else ""
+            advice = advice or of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
             span = (place(left[0])[0], place(right[0])[1])
             raise self.source.error(problem, span, advice or error.instead) from None
 
@@ -264,8 +273,9 @@ class Binder:
     def cast(self, node: exp.Expr, operand: exp.Expr, kind: DataType, safe: bool = False) -> Expression:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
+        note_local_day(self.source, self.relation.node, node, "cast" if kind == DATE else "", [operand], [bound])
         if not can_cast(bound.type, kind):
-            advice = of_cast(self._text(operand), bound.type, kind)
+            advice = of_span(self.source, operand, bound) or of_cast(self._text(operand), bound.type, kind)
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)
         return cut(self.source, place(node), Cast(kind, bound, safe) if bound.type != kind else bound, kind)
 
@@ -357,18 +367,25 @@ class Binder:
         if self.source.functions.scalar(name) is None and name not in _SHAPES:
             for part in node.find_all(exp.Anonymous):  # more is wrong with a clock than with the call around it
                 self._refuse_clock(part, call_name(part))
+            advice = of_date_part(self, node, name) or advice
             self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
         if name in ("date_format", "to_date", "to_timestamp"):
             self._note_months(node)
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
+        note_local_day(self.source, self.relation.node, node, name, node.expressions, arguments)
         if name == "extract":
-            return self._extract(node, node.expressions[0].name, arguments[-1])
+            return bind_extract(self, node, arguments[-1])
         if name.endswith(" to"):
-            return self._round_time(node, name, *arguments)
+            return round_time(self, node, name, *arguments)
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
-        return self.resolve(node, name, arguments, of_arguments(name, written, arguments) or advice)
+        advice = (
+            of_function(self.source, name, node.expressions, arguments)
+            or of_arguments(name, written, arguments)
+            or advice
+        )
+        return self.resolve(node, name, arguments, advice)
 
     def _note_months(self, node: exp.Expr) -> None:
         """Tell of a date pattern with minutes where months are meant: it is allowed."""
@@ -377,22 +394,6 @@ class Binder:
                 self.source.note(
                     f"mm is minutes in the date pattern '{part.name}'", place(part), f"write '{meant}' for months"
                 )
-
-    def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
-        """EXTRACT(YEAR FROM t) is YEAR(t)."""
-        if unit.lower() not in _EXTRACTED:
-            known = f"it knows {', '.join(_EXTRACTED).upper()}"
-            advice = "write UNIX_SECONDS(t)" if unit.lower() == "epoch" else known
-            raise self.source.error(f"EXTRACT knows no {unit.upper()}", place(node), advice)
-        return self.resolve(node, unit.lower(), [time])
-
-    def _round_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
-        """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
-        start = self.resolve(node, "date_trunc", [unit, time])
-        if name == "floor to":
-            return start
-        following = self.resolve(node, "timestampadd", [unit, Literal(INT, 1), start])
-        return Case(time.type, ((self.resolve(node, "eq", [start, time]), time),), following)
 
     def _argument(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Star):

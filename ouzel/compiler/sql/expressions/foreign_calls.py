@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ouzel.compiler.functions.foreign_patterns import java_pattern
+from ouzel.compiler.sql.expressions.series import of_series
 
 _UNITS = frozenset(
     [
@@ -41,7 +42,7 @@ _READABLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|SSSSSS|SSS|''[^']*''|[^A-Za-z'])
 """Java's patterns that TO_DATE and TO_TIMESTAMP read."""
 
 
-def _unit(text: str) -> str:
+def read_unit(text: str) -> str:
     """The unit that an argument says, bare or as a text; empty if it says none."""
     word = text.strip("'").upper()
     word = word if word in _UNITS else word.removesuffix("S")
@@ -54,10 +55,10 @@ def _text(argument: str) -> str | None:
 
 def _difference(name: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, start, end] if _unit(unit):
-            return f"TIMESTAMPDIFF({_unit(unit)}, {start}, {end})"
-        case [end, start, unit] if _unit(unit):
-            return f"TIMESTAMPDIFF({_unit(unit)}, {start}, {end})"
+        case [unit, start, end] if read_unit(unit):
+            return f"TIMESTAMPDIFF({read_unit(unit)}, {start}, {end})"
+        case [end, start, unit] if read_unit(unit):
+            return f"TIMESTAMPDIFF({read_unit(unit)}, {start}, {end})"
         case [end, start] if name == "datediff":
             return f"TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
     return ""
@@ -65,17 +66,17 @@ def _difference(name: str, arguments: Sequence[str]) -> str:
 
 def _cut_off(_: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, time] if _unit(unit) and _text(unit) is None:
-            return f"DATE_TRUNC('{_unit(unit)}', {time})"
-        case [time, unit] if _unit(unit) and not _unit(time):
-            return f"DATE_TRUNC('{_unit(unit)}', {time})"
+        case [unit, time] if read_unit(unit) and _text(unit) is None:
+            return f"DATE_TRUNC('{read_unit(unit)}', {time})"
+        case [time, unit] if read_unit(unit) and not read_unit(time):
+            return f"DATE_TRUNC('{read_unit(unit)}', {time})"
     return ""
 
 
 def _sum(name: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, count, time] if _unit(unit):
-            return f"TIMESTAMPADD({_unit(unit)}, {count}, {time})"
+        case [unit, count, time] if read_unit(unit):
+            return f"TIMESTAMPADD({read_unit(unit)}, {count}, {time})"
         case [time, span] if found := _INTERVAL.fullmatch(span):
             return f"{time} {'-' if name.endswith('sub') else '+'} INTERVAL '{found[1]}' {found[2].upper()}"
     return ""
@@ -83,8 +84,8 @@ def _sum(name: str, arguments: Sequence[str]) -> str:
 
 def _part(_: str, arguments: Sequence[str]) -> str:
     match arguments:
-        case [unit, time] if _unit(unit):
-            return f"UNIX_SECONDS({time})" if _unit(unit) == "EPOCH" else f"EXTRACT({_unit(unit)} FROM {time})"
+        case [unit, time] if read_unit(unit):
+            return f"UNIX_SECONDS({time})" if read_unit(unit) == "EPOCH" else f"EXTRACT({read_unit(unit)} FROM {time})"
     return ""
 
 
@@ -132,10 +133,10 @@ def _window(_: str, arguments: Sequence[str]) -> str:
         return ""
     size = next((argument for argument in arguments if re.match(r"'|INTERVAL\b", argument, re.IGNORECASE)), "")
     found = re.search(r"(\d+)'?\s*([A-Za-z]+)", size)
-    if not found or not _unit(found[2]):
+    if not found or not read_unit(found[2]):
         return ""
     time = next(argument for argument in arguments if argument != size)
-    window = f"TUMBLE(TABLE t, DESCRIPTOR({time}), INTERVAL '{found[1]}' {_unit(found[2])})"
+    window = f"TUMBLE(TABLE t, DESCRIPTOR({time}), INTERVAL '{found[1]}' {read_unit(found[2])})"
     return f"FROM {window} with your table for t, and GROUP BY window_start, window_end"
 
 
@@ -154,9 +155,13 @@ def _row(_: str, arguments: Sequence[str]) -> str:
 
 def _window_of_size(name: str, arguments: Sequence[str]) -> str:
     """Windows of Spark and others that have the time first."""
-    if len(arguments) < 2 or not (found := re.search(r"(\d+)'?\s*([A-Za-z]+)", arguments[1])) or not _unit(found[2]):
+    if (
+        len(arguments) < 2
+        or not (found := re.search(r"(\d+)'?\s*([A-Za-z]+)", arguments[1]))
+        or not read_unit(found[2])
+    ):
         return ""
-    size = f"INTERVAL '{found[1]}' {_unit(found[2])}"
+    size = f"INTERVAL '{found[1]}' {read_unit(found[2])}"
     if name == "session_window":
         return f"GROUP BY SESSION({arguments[0]}, {size})"
     return _window(name, arguments[:2])
@@ -203,6 +208,15 @@ def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
     return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
 
 
+def _bucket(_: str, arguments: Sequence[str]) -> str:
+    """The number of the part of equal width, 0 below the first and one more than there are above the last."""
+    match arguments:
+        case [value, low, high, count]:
+            part = f"CAST(FLOOR(1e0 * ({value} - {low}) * {count} / ({high} - {low})) AS INT) + 1"
+            return f"LEAST(GREATEST({part}, 0), {count} + 1)"
+    return ""
+
+
 _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("datediff", "date_diff", "timestamp_diff", "datetime_diff", "timestampdiff"), _difference),
     **dict.fromkeys(("date_trunc", "datetrunc", "timestamp_trunc", "datetime_trunc", "trunc"), _cut_off),
@@ -223,6 +237,8 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("first", "last", "earliest_by_offset", "latest_by_offset"), _first),
     **dict.fromkeys(("quantile", "percentile", "quantile_cont"), _quantile),
     "age": _age,
+    "width_bucket": _bucket,
+    **dict.fromkeys(("generate_series", "generate_date_array", "generate_timestamp_array"), lambda _, arguments: of_series(arguments)),
     **dict.fromkeys(("explode", "explode_outer", "inline"), _each),
     **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _count_elements),
     **dict.fromkeys(("collect_set", "groupuniqarray", "array_unique_agg"), _same("COLLECT_LIST(DISTINCT {})", 1)),
@@ -263,7 +279,7 @@ def of_units(name: str, arguments: Sequence[str]) -> tuple[str, str]:
     if name not in _UNIT_IS_WRONG or not arguments or (name == "datediff" and len(arguments) != 3):
         return "", ""
     takes_it = name == "timestampdiff" or (name == "timestamp_diff" and _text(arguments[0]) is not None)
-    if takes_it and _unit(arguments[0]):
+    if takes_it and read_unit(arguments[0]):
         return "", ""
     advice = of_call(name, arguments)
     return (_UNIT_IS_WRONG[name].format(name.upper()), advice) if advice else ("", "")

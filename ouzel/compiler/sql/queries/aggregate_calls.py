@@ -15,6 +15,7 @@ from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.plan import AddsWindow, Filter, Node, walk
 from ouzel.compiler.sql.expressions.advice import of_aggregate
 from ouzel.compiler.sql.expressions.binder import Binder, called_in
+from ouzel.compiler.sql.expressions.spans_of_time import number_of
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.types import BOOLEAN, DOUBLE, VARCHAR, DataType, FloatType, RowType
 from ouzel.errors import NotSupported, QueryError
@@ -175,6 +176,8 @@ class AggregateBinder:
             if kind == VARCHAR and can_aggregate(self.function, DOUBLE):
                 first, last = place(values[0])
                 error.instead = f"write {self.name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
+            elif len(bound) == 1 and (number := number_of(self.source, values[0], bound[0])):
+                error.instead = f"write {self.name.upper()}({number})"
             elif len(bound) == 1:
                 first, last = place(values[0])
                 error.instead = of_aggregate(self.name, self.source.text[first:last], kind) or error.instead

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.emit_rules import Emission
+from ouzel.compiler.sql.queries.limits import latest_by
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -108,10 +109,14 @@ def bind_alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
 
 
 def split_correlation(
-    queries: Queries, tree: exp.Select, outer: Relation, what: str = "a subquery as a value"
+    queries: Queries,
+    tree: exp.Select,
+    outer: Relation,
+    what: str = "a subquery as a value",
+    latest: exp.Expr | None = None,
 ) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
     """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
-    where = tree.args.get("where")
+    where, latest = tree.args.get("where"), latest or latest_by(tree.args.get("order"), tree.args.get("limit"))
     parts = conjuncts_of(where.this) if where else []
     inner = queries.relation_of_from(tree.copy())
     local, pairs = [], []
@@ -125,11 +130,27 @@ def split_correlation(
         ours = [can_bind(queries, side, inner) for side in sides]
         if ours not in ([True, False], [False, True]) or not can_bind(queries, sides[ours.index(False)], outer):
             Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
-            advice = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
+            usual = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
+            advice = _as_of_a_time(queries, tree, part, parts, latest) or usual
             problem = f"{what} with another correlation than equality is not supported"
             raise queries.source.error(problem, place(part), advice, NotSupported)
         pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
     return local, pairs
+
+
+def _as_of_a_time(
+    queries: Queries, tree: exp.Select, part: exp.Expr, parts: Sequence[exp.Expr], latest: exp.Expr | None
+) -> str:
+    """Advice for the last row at or before a time: WHERE p.ts <= o.ts ORDER BY p.ts DESC LIMIT 1; empty for all else."""
+    table, text = tree.find(exp.From), queries.source.text
+    sides = [part.args.get("this"), part.args.get("expression")][:: -1 if isinstance(part, exp.GTE) else 1]
+    if not isinstance(part, exp.LTE | exp.GTE) or latest is None or sides[0] != latest or table is None:
+        return ""
+    if not isinstance(table.this, exp.Table) or sides[1] is None:
+        return ""
+    joined = " AND ".join(text[slice(*place(other))] for other in parts if isinstance(other, exp.EQ)) or "..."
+    name, alias, time = table.this.name, table.this.alias_or_name, text[slice(*place(sides[1]))]
+    return f"write JOIN {name} FOR SYSTEM_TIME AS OF {time} AS {alias} ON {joined}, which meets the last row at or before {time}"
 
 
 def refuse_outermost(queries: Queries, part: exp.Expr, inner: Relation, outer: Relation) -> None:

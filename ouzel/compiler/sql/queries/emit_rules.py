@@ -10,7 +10,10 @@ from ouzel.compiler.sql.syntax.emit_clause import EmitClause
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import NotSupported
 
-_ADVICE = "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or write EMIT CHANGES"
+_ADVICE = (
+    "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE); "
+    "without a window a group changes with each of its rows: leave EMIT out"
+)
 _UNDATED = "rows that wait for EMIT AFTER DELAY have no event time any more: leave it out of the view"
 
 

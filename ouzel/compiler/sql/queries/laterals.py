@@ -129,7 +129,9 @@ class _Lateral:
         consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
         always = is_grouped(tree, self.source.functions) and not tree.args.get("group")
         self._refuse_what_is_not_by_key(tree, first_rows, always)
-        local, pairs = split_correlation(self.queries, tree, self.outer, "LATERAL with groups or LIMIT")
+        local, pairs = split_correlation(
+            self.queries, tree, self.outer, "LATERAL with groups or LIMIT", first_rows.latest_by
+        )
         if not pairs:
             raise alone
         given = list(tree.expressions)

@@ -45,6 +45,14 @@ class _Item:
         return bool(self.node.args.get("desc")), not self.node.args.get("nulls_first")
 
 
+def latest_by(order: exp.Expr | None, limit: exp.Expr | None) -> exp.Expr | None:
+    """What `ORDER BY ts DESC LIMIT 1` has the latest of; None where other rows are asked for."""
+    if order is None or not isinstance(limit, exp.Limit) or len(order.expressions) != 1 or limit.expression.name != "1":
+        return None
+    (item,) = order.expressions
+    return item.this if item.args.get("desc") else None
+
+
 class FirstRows:
     """The clauses of one query that choose its first rows. In `tree` they are gone, and what they compute is in its select list."""
 
@@ -55,6 +63,7 @@ class FirstRows:
         self.on = self._distinct_on() if isinstance(tree, exp.Select) else []
         self.distinct = bool(tree.args.get("distinct"))
         order, limit, offset = (tree.args.pop(name, None) for name in ("order", "limit", "offset"))
+        self.latest_by = latest_by(order, limit)
         self.skip = 0 if offset is None else self._offset(offset)
         self.limit = self._limit(limit)
         self.clause = order or limit or offset

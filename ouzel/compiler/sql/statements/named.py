@@ -14,6 +14,7 @@ from pathlib import PurePath
 from sqlglot import exp
 
 from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.sql.expressions.series import of_series
 from ouzel.compiler.sql.queries.scope import Relation, fresh, near
 from ouzel.compiler.sql.script import TextEdit
 from ouzel.compiler.sql.statements.ddl import column_texts, name_text, table_text
@@ -87,7 +88,12 @@ class NamedTables:
             *others, last = (*_WINDOWS, *functions)
             advice = near(name, functions, f"the table functions are {', '.join(others)} and {last}")
             if name.upper() in ("GENERATE_SERIES", "SEQUENCE", "RANGE"):
-                advice = _sequence(name, [part.name for part in node.expressions])
+                series = of_series([self._source.text[slice(*place(part))] for part in node.expressions])
+                advice = (
+                    f"write FROM ({series}) AS s"
+                    if series
+                    else _sequence(name, [part.name for part in node.expressions])
+                )
             raise self._source.error(f"{name.upper()} is not a table function", place(node), advice)
         path, *more = node.expressions or [exp.Null()]
         if not path.is_string:

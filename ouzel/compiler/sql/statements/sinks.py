@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from sqlglot import exp
 
@@ -34,6 +35,7 @@ from ouzel.compiler.sql.queries.limits import USELESS
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, near, pick
 from ouzel.compiler.sql.statements.tables import Table
+from ouzel.compiler.sql.syntax.foreign_copy import compose_command
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.queries import parse_query
 from ouzel.compiler.sql.syntax.source import QueryText, Span
@@ -306,5 +308,14 @@ def _refuse_changes(source: QueryText, statement: Insert, table: Table, relation
     return source.error(
         f"{table.name} ({table.traits.name}) only takes new rows, and {what}",
         statement.name.span,
-        f"{way}{other}",
+        f"{way}{other}{_answer_alone(table)}",
     )
+
+
+def _answer_alone(table: Table) -> str:
+    """Where the sink is a file: the command that writes the answer once, as it is at the end; else nothing."""
+    options = dict(table.options)
+    if "path" not in options or options.get("format") not in ("csv", "json", "parquet"):
+        return ""
+    command = compose_command(options["format"], PurePath(options["path"]).name)
+    return f"; for the answer as it is at the end write SELECT alone, and run {command}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import accumulate
 
 from sqlglot import exp
 
@@ -26,6 +27,7 @@ _AROUND: dict[type[exp.Expr], tuple[tuple[str, ...], str]] = {
 def note_places(tree: exp.Expr, tokens: Tokens) -> None:
     """Note the place of each expression of a parsed tree, from the leaves up; of what holds a query it changes as that is bound."""
     changing: set[int] = set()
+    depths = _depths(tokens)
     for node in reversed(list(tree.bfs())):
         if isinstance(node, exp.Query) or any(id(part) in changing for part in node.iter_expressions()):
             changing.add(id(node))
@@ -35,7 +37,27 @@ def note_places(tree: exp.Expr, tokens: Tokens) -> None:
             spans.append((node.meta["start"], node.meta["end"] + 1))
         if spans:
             span = (min(start for start, _ in spans), max(end for _, end in spans))
-            node.meta[_SPAN] = _with_signs_around(span, *_AROUND[type(node)], tokens) if type(node) in _AROUND else span
+            span = _with_signs_around(span, *_AROUND[type(node)], tokens) if type(node) in _AROUND else span
+            node.meta[_SPAN] = _with_parentheses_closed(span, tokens, depths)
+
+
+def _depths(tokens: Tokens) -> list[int]:
+    """In how many parentheses each token stands, and the end of the text; an opening one stands outside itself, a closing one inside."""
+    steps = (1 if is_word(token, "(") else -1 if is_word(token, ")") else 0 for token in tokens)
+    return list(accumulate(steps, initial=0))
+
+
+def _with_parentheses_closed(span: Span, tokens: Tokens, depths: list[int]) -> Span:
+    """The span with the other half of each parenthesis in it: behind the last part of `x IN (1, 2)` and of OVER (...) one is left."""
+    first = bisect_left(tokens, span[0], key=lambda token: token.start)
+    last = bisect_left(tokens, span[1], key=lambda token: token.start)
+    lowest = min(depths[first : last + 1])
+    while first and depths[first] > lowest:
+        first -= 1
+    while last < len(tokens) and depths[last] > lowest:
+        last += 1
+    start = tokens[first].start if first < len(tokens) else span[0]
+    return (min(start, span[0]), max(tokens[last - 1].end + 1, span[1]) if last else span[1])
 
 
 def _with_signs_around(span: Span, before: tuple[str, ...], behind: str, tokens: Tokens) -> Span:

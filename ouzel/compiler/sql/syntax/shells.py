@@ -17,6 +17,7 @@ import lark
 
 from ouzel.compiler.sql.statements.showing import is_listing, read_listing
 from ouzel.compiler.sql.syntax.foreign_columns import refuse_foreign_columns
+from ouzel.compiler.sql.syntax.foreign_copy import of_copy
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import (
     NAMING,
@@ -197,8 +198,6 @@ _CLAUSES_ELSEWHERE = {
 }
 """What other dialects have behind a statement's beginning, and what to write instead."""
 _FOREIGN = {
-    ("COPY",): "COPY is not supported: write CREATE TABLE out WITH "
-    "('connector' = 'file', 'path' = 'out.parquet', 'format' = 'parquet') AS SELECT ...",
     ("SUMMARIZE",): "SUMMARIZE is not supported: write SELECT COUNT(*), MIN(a), MAX(a), APPROX_COUNT_DISTINCT(a) FROM t, "
     "or DESCRIBE t for its columns",
     ("TABLE",): "TABLE t as a query is not supported: write SELECT * FROM t",
@@ -257,6 +256,8 @@ def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
     if is_word(tokens[0], "FROM"):
         problem = f"FROM at the beginning is not supported: write {_turned_around(source, tokens)}"
         raise source.error(problem, span_of(tokens[:1]), kind=NotSupported)
+    if is_word(tokens[0], "COPY"):
+        raise source.error(of_copy(tokens), span_of(tokens[:1]), kind=NotSupported)
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)

@@ -1,0 +1,3 @@
+-- error: COPY is not supported: write the query alone, and run ouzel run question.sql --format csv > rev.csv; for a folder of parts write CREATE TABLE out WITH ('connector' = 'file', 'path' = 'rev', 'format' = 'csv') AS SELECT ...
+-- at: COPY
+COPY (SELECT origin, COUNT(*) FROM flights GROUP BY origin) TO 'rev.csv' WITH (FORMAT csv, HEADER);
