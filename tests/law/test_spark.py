@@ -39,7 +39,7 @@ class ReadingOnce:
 
 @dataclass(frozen=True)
 class Reader:
-    """Spark's reader, but that merged schemas are remembered: no column is ever read of such a frame."""
+    """Spark's reader, but that frames with merged schemas are remembered: their files stay what they are."""
 
     reader: Any
     merged: dict[str, DataFrame]

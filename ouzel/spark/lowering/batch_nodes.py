@@ -281,13 +281,18 @@ def number_sessions(node: plan.AssignSession) -> list[str]:
     before = f"PARTITION BY {keys} ORDER BY {time}" if keys else f"ORDER BY {time}"
     begins = f"coalesce({time} > lag({time}) OVER ({before}) + {_gap(node)}, true)"
     return [
-        comment(
-            f"SESSION: over when nothing comes for {spark_span(node.gap_us)}; a row without {node.column} is in none"
-        ),
+        name_session(node),
         f".where(F.col({quote(column_name(node.column))}).isNotNull())",
         f".withColumn({quote(BEGINS)}, F.expr({quote(begins)}))",
         f".withColumn({quote(SESSION)}, F.expr({quote(f'count_if({backtick(BEGINS)}) OVER ({before})')}))",
     ]
+
+
+def name_session(node: plan.AssignSession) -> str:
+    """What a session is, as a comment."""
+    return comment(
+        f"SESSION: over when nothing comes for {spark_span(node.gap_us)}; a row without {node.column} is in none"
+    )
 
 
 def session_gap(node: plan.AssignSession) -> str:

@@ -10,15 +10,18 @@ READ_CSV = "read_csv"
 
 CSV = '''def read_csv(spark: SparkSession, path: str, *columns: str, **options: object) -> DataFrame:
     """Columns by the names that each file's own header gives them: files may have them in another order."""
-    files: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
     for file in map(unquote, spark.read.text(path).inputFiles()):
         header = tuple(spark.read.csv(file, header=True, **options).columns)
-        files.setdefault(header, []).append(file)
-    frames = [
-        spark.read.csv(alike, header=True, **options).select(*columns) for header, alike in files.items() if header
-    ]
-    empty = spark.createDataFrame([], ", ".join(f"{name} string" for name in columns))
-    return reduce(DataFrame.union, frames[1:], frames[0]) if frames else empty
+        alike.setdefault(header, []).append(file)
+    frames = []
+    for header, files in alike.items():
+        if header:
+            fields = T.StructType([T.StructField(name, T.StringType()) for name in header])
+            frames.append(spark.read.schema(fields).csv(files, header=True, **options).select(*columns))
+    if not frames:
+        return spark.createDataFrame([], ", ".join(f"{name} string" for name in columns))
+    return reduce(DataFrame.union, frames)
 '''
 """The function of a job that reads CSV."""
 
@@ -35,6 +38,8 @@ CLOSED_QUOTES = '''def closed(spark: SparkSession, path: str, quote: str = '"', 
     opens = line.rlike(f"^(?:{field}{then})*+{one}{inside}\\\\z")
     closes = line.rlike(f"^{inside}{one}(?:{then}(?:{field}{then})*+{field})?\\\\r?\\\\z")
     lines = spark.read.text(path, lineSep="\\n").where(line.contains(quote)).where(opens | closes)
+    if lines.isEmpty():  # as of most files; what follows shuffles
+        return path
     marked = lines.select(
         F.col("_metadata.file_path").alias("file"),
         F.struct("_metadata.file_block_start", F.monotonically_increasing_id()).alias("at"),

@@ -21,6 +21,7 @@ import argparse
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
@@ -69,15 +70,16 @@ WIDER = {"int": "tinyint smallint"}
 
 def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
     """The files' columns by name, in types that lose nothing."""
-    frame = spark.read.schema(", ".join(columns)).parquet(path)
+    table = T.StructType.fromDDL(", ".join(columns))
     try:
-        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
+        frames = [spark.read.parquet(path, mergeSchema=True)]
     except Exception as error:
         if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
             raise
-        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
-    held = [(field.name, field.dataType) for schema in schemas for field in schema]
-    for column in frame.schema:
+        frames = [spark.read.parquet(file) for file in spark.read.schema(table).parquet(path).inputFiles()]
+    held = [(field.name, field.dataType) for frame in frames for field in frame.schema]
+    is_exact = len(frames) == 1
+    for column in table:
         declared = column.dataType.simpleString()
         kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
         if not kinds:
@@ -88,7 +90,8 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
-    return frame
+        is_exact &= kinds == [column.dataType]
+    return frames[0].to(table) if is_exact else spark.read.schema(table).parquet(path)
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -113,6 +113,16 @@ def test_each_file_goes_by_its_own_names_and_types(spark: SparkSession, tmp_path
     assert rows == [("LGA", "MIA", 1), ("JFK", "EWR", 2), ("BOS", None, 3)]
 
 
+def test_files_of_the_declared_types_are_read_by_the_declared_names(spark: SparkSession, tmp_path: Path) -> None:
+    """Then Spark lists the files once, and reads the frame whose types the job has looked at."""
+    write(tmp_path, "a", more=[1], ORIGIN=["LGA"], **{"at.time": pa.array([AT], pa.timestamp("us"))})
+    write(tmp_path, "b", Origin=["JFK"], id=pa.array([2], pa.int64()))
+    job = table(tmp_path, "id BIGINT, origin VARCHAR, `at.time` TIMESTAMP(6)")
+    rows = assert_same(job, spark).sort("id", nulls_last=True)
+    assert rows.columns == ["id", "origin", "at.time"]
+    assert rows.rows() == [(2, "JFK", None), (None, "LGA", AT)]
+
+
 def test_a_file_that_alone_is_wider_is_refused_by_both(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, "a", v=pa.array([1], pa.int32()))
     write(tmp_path, "b", v=pa.array([2**40], pa.int64()))
@@ -157,14 +167,14 @@ def read(held: Any, declared: Any, kind: DataType) -> bool:
     """Whether a job that declares one column of this type reads files that hold it as another."""
     from pyspark.sql import types as T
 
-    columns = SimpleNamespace(schema=T.StructType([T.StructField("v", held)]))
-    frame = SimpleNamespace(schema=T.StructType([T.StructField("v", declared)]))
+    frame = SimpleNamespace(schema=T.StructType([T.StructField("v", held)]), to=lambda schema: schema)
     reader = SimpleNamespace(
-        schema=lambda ddl: SimpleNamespace(parquet=lambda path: frame), parquet=lambda path, **_: columns
+        schema=lambda schema: SimpleNamespace(parquet=lambda path: schema), parquet=lambda path, **_: frame
     )
     names: dict[str, Any] = {"T": T, "DataFrame": object, "SparkSession": object}
     exec(parquet_reader([kind]), names)
     try:
-        return names["read_parquet"](SimpleNamespace(read=reader), "t.parquet", "v ...") is frame
+        schema = names["read_parquet"](SimpleNamespace(read=reader), "t.parquet", f"v {declared.simpleString()}")
+        return bool(schema == T.StructType([T.StructField("v", declared)]))
     except ValueError:
         return False
