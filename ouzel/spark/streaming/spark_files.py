@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -42,6 +43,7 @@ MEANS_MORE = frozenset("{}[]*?\\,:=")
 NO_AGE = "36500d"
 """Spark leaves out files that are this much older than the newest one it has seen."""
 
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 LISTED_BY_DRIVER = 10_000
 """Most files that Spark's driver asks for itself. From 32 on it would start a job for it, which takes a third of a second a micro-batch."""
 
@@ -103,6 +105,7 @@ class SparkFiles:
         is_folder = checkpoint.startswith("file:/")
         self._home = Path(unquote(urlsplit(checkpoint).path)) if is_folder else None
         self._settled: list[SettledFiles] = []
+        self._restore: Callable[[], None] | None = None
 
     def read(
         self, spark: SparkSession, table: TableRequest, schema: StructType, end_mark: str, rows: int
@@ -117,10 +120,22 @@ class SparkFiles:
         settled = self.settle(table, schema, end_mark, rows)
         if not settled.files:
             return None
-        spark.conf.set("spark.sql.sources.parallelPartitionDiscovery.threshold", str(LISTED_BY_DRIVER))
+        self._list_by_driver(spark)
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", settled.each)
         frame = reader.option("maxFileAge", NO_AGE).parquet(settled.glob)
         return frame.withColumn(end_mark, F.coalesce(end_mark, F.lit(False))) if end_mark else frame
+
+    def _list_by_driver(self, spark: SparkSession) -> None:
+        """Spark asks the session that reads, in each micro-batch: what was set there comes back with `close`."""
+        before, ours = spark.conf.get(LISTING), str(LISTED_BY_DRIVER)
+        if before != ours:
+            self._restore = partial(spark.conf.set, LISTING, before)
+            spark.conf.set(LISTING, ours)
+
+    def close(self) -> None:
+        """Leave the session as it was."""
+        if self._restore is not None:
+            self._restore()
 
     def settle(self, table: TableRequest, schema: StructType, end_mark: str, rows: int) -> SettledFiles:
         """The files of the query's next table that Spark reads; the same in each run from a checkpoint.

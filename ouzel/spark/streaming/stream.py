@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from ouzel.spark.io.in_state import LateCounts
 
 
+EXECUTED = "addBatch"
+"""The duration that only the report of a micro-batch has: Spark also reports that there was none."""
+
+
 @dataclass
 class TakenMicroBatch:
     """One micro-batch that its sink has taken: how many rows, and those of a trailing SELECT."""
@@ -135,27 +139,28 @@ class Stream:
         self._gate.add(int(frame.estimated_size()))
 
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
-        """Take Spark's report of a committed micro-batch; what of it the sink has taken: nothing of one that was told before."""
-        if report["batchId"] <= self._reported:
-            return TakenMicroBatch(0)
+        """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
         self._reported = report["batchId"]
         self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
         return self._written.pop(report["batchId"], TakenMicroBatch(0))
 
     def reports(self) -> list[Mapping[str, Any]]:
-        """What Spark itself keeps of its last reports; all that a query that has stopped had left to tell."""
-        return [json.loads(one.json) for one in self.running.recentProgress] if self.running else []
+        """Spark's reports of the micro-batches that it has committed since the last one that was taken, the oldest first.
+
+        They are asked for, and only while one is due. PySpark's listener brings them late: it asks the JVM for every figure of a report,
+        one call each, some hundred where there is state.
+        """
+        if self.running is None or self.settled or (last := self.running.lastProgress) is None:
+            return []
+        asked = [last] if last.batchId <= self._reported + 1 else self.running.recentProgress
+        found = [json.loads(report.json) for report in asked if report.batchId > self._reported]
+        return [report for report in found if EXECUTED in report["durationMs"]]
 
     def _take_late(self) -> int:
         """How many rows our operators have dropped as late since the last call."""
         assert self._late is not None
         return self._late_calls.take(self._late.value)
-
-    @property
-    def run_id(self) -> str:
-        """What Spark's reports call this run; empty before it has begun."""
-        return str(self.running.runId) if self.running else ""
 
     def has_ended(self) -> bool:
         """Whether it has read everything there will ever be. A run that goes on from a checkpoint may have nothing left to report.
@@ -214,5 +219,6 @@ class Stream:
         return not self._written
 
     def close(self) -> None:
-        """Let go of the sink."""
+        """Let go of the sink and the session."""
+        self._files.close()
         self._outlet.close()
