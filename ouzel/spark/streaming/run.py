@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.interrupts import AwaitedThread
@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned
+from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned, settle_buckets
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -184,9 +184,11 @@ class StructuredHandle(RowIteration):
             reporting.start()
             try:
                 for query in self._queries:
-                    self._say_pinned(describe_pinned(checkpoint, query.sink.table, spark.conf.get(PARTITIONS)))
+                    partitions = spark.conf.get(PARTITIONS)
+                    self._say_pinned(describe_pinned(checkpoint, query.sink.table, partitions))
+                    buckets = settle_buckets(checkpoint, query.sink.table, int(partitions)) if query.ours else ()
                     self._streams.append(Stream(query, self._job, self._gate))
-                    self._streams[-1].start(spark, checkpoint.uri)
+                    self._streams[-1].start(spark, checkpoint.uri, buckets)
                 self._state = RunState.RUNNING
                 self._follow()
             finally:

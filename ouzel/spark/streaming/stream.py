@@ -13,6 +13,7 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.job import Job
 from ouzel.spark.io.accumulated import accumulator
 from ouzel.spark.io.bad_records import BadRecords
+from ouzel.spark.io.bucket_numbers import Buckets
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
@@ -63,13 +64,13 @@ class Stream:
         self._late: Accumulator[LateCounts] | None = None
         self._files = SparkFiles("")
 
-    def start(self, spark: SparkSession, checkpoint: str) -> None:
-        """Begin; what an earlier run left in the checkpoint goes on."""
+    def start(self, spark: SparkSession, checkpoint: str, buckets: Buckets) -> None:
+        """Begin; what an earlier run left in the checkpoint goes on. `buckets` are those of our operators' state there."""
         settings, home = self._job.settings, f"{checkpoint}/{self.plan.sink.table}"
         self._files = SparkFiles(home)
         self._bad, self._late = BadRecords(spark), accumulator(spark)
         writer = (
-            self._define(spark)
+            self._define(spark, buckets)
             .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
             .outputMode(self.plan.mode.value)
             .option("checkpointLocation", home)
@@ -78,7 +79,7 @@ class Stream:
         self.running = writer.foreachBatch(self._take).start()
         self._started.set()
 
-    def _define(self, spark: SparkSession) -> DataFrame:
+    def _define(self, spark: SparkSession, buckets: Buckets) -> DataFrame:
         """The streaming frame that the plan's text defines."""
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
@@ -98,8 +99,8 @@ class Stream:
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
-            "read_table": partial(read_table, bad_records=self._bad), "in_state": partial(in_state, late=self._late),
-            "ask_table": ask_table,
+            "read_table": partial(read_table, bad_records=self._bad), "ask_table": ask_table,
+            "in_state": partial(in_state, late=self._late, buckets=buckets),
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)
