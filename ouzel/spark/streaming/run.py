@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned, settle_buckets
+from ouzel.spark.streaming.checkpoint import PARTITIONS, Home, checkpoint_of, describe_pinned, settle_buckets
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -74,6 +74,7 @@ class StructuredHandle(RowIteration):
         self._rows_out = self._rows_bad = 0
         self._lock, self._news, self._stop = threading.RLock(), threading.Event(), threading.Event()
         self._followed = threading.Event()
+        self._unreported: Exception | None = None
         self._gate = MicroBatchGate()
         self._thread = AwaitedThread(self._run, "structured")
         self._thread.start()
@@ -184,11 +185,8 @@ class StructuredHandle(RowIteration):
             reporting.start()
             try:
                 for query in self._queries:
-                    partitions = spark.conf.get(PARTITIONS)
-                    self._say_pinned(describe_pinned(checkpoint, query.sink.table, partitions))
-                    buckets = settle_buckets(checkpoint, query.sink.table, int(partitions)) if query.ours else ()
                     self._streams.append(Stream(query, self._job, self._gate))
-                    self._streams[-1].start(spark, checkpoint.uri, buckets)
+                    self._start_stream(self._streams[-1], spark, checkpoint)
                 self._state = RunState.RUNNING
                 self._follow()
             finally:
@@ -198,10 +196,18 @@ class StructuredHandle(RowIteration):
             self._check_told()
         return RunState.STOPPED if self._stop.is_set() else RunState.FINISHED
 
+    def _start_stream(self, stream: Stream, spark: SparkSession, checkpoint: Home) -> None:
+        partitions, table = spark.conf.get(PARTITIONS), stream.plan.sink.table
+        self._say_note(describe_pinned(checkpoint, table, partitions))
+        buckets = settle_buckets(checkpoint, table, int(partitions)) if stream.plan.ours else ()
+        stream.start(spark, checkpoint.uri, buckets)
+        for remark in stream.remarks:
+            self._say_note(remark)
+
     def _follow(self) -> None:
         """Until each query has read everything, or the user stops. What is left then are windows that close: batches without data."""
         left = list(self._streams)
-        while left and not self._stop.is_set():
+        while left and not self._stop.is_set() and self._unreported is None:
             for stream in left[:]:
                 if stream.has_ended():
                     stream.complete()
@@ -214,8 +220,11 @@ class StructuredHandle(RowIteration):
         for stream in self._streams:
             stream.stop()
         for stream in self._streams:
-            self._take_reports_of(stream)
+            if self._unreported is None:
+                self._take_reports_of(stream)
             stream.close()
+        if self._unreported is not None:
+            raise self._unreported
 
     def _check_told(self) -> None:
         """See that no micro-batch is missing in the answer of a run that has come to its end.
@@ -230,20 +239,24 @@ class StructuredHandle(RowIteration):
 
     def _take_reports(self) -> None:
         """Until the queries are followed no more: also while one of them waits for its last windows."""
-        while not self._followed.wait(POLL_S):
-            for stream in self._streams[:]:
-                self._take_reports_of(stream)
+        try:
+            while not self._followed.wait(POLL_S):
+                for stream in self._streams[:]:
+                    self._take_reports_of(stream)
+        except Exception as error:
+            self._unreported = error
+            self._gate.stop()
 
     def _take_reports_of(self, stream: Stream) -> None:
         for report in stream.reports():
             with self._lock:
                 written = stream.on_progress(report)
-                self._rows_out += written.rows
+                self._rows_out += written.count_rows()
                 self._frames += written.frames
                 self._rows_bad += stream.settle(self._bad_places, self._say_bad)
             self._news.set()
 
-    def _say_pinned(self, text: str) -> None:
+    def _say_note(self, text: str) -> None:
         if text:
             self._events.append(Event("note", text))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -98,7 +98,7 @@ class SettledFiles:
 
 
 class SparkFiles:
-    """The tables of one streaming query that Spark's own file source reads."""
+    """The tables of one streaming query that Spark's own file source reads. `remarks` say why it does not read others of Parquet."""
 
     def __init__(self, checkpoint: str) -> None:
         """`checkpoint` is the query's, as a URI. With one that is no folder here our own source reads all tables."""
@@ -106,6 +106,7 @@ class SparkFiles:
         self._home = Path(unquote(urlsplit(checkpoint).path)) if is_folder else None
         self._settled: list[SettledFiles] = []
         self._restore: Callable[[], None] | None = None
+        self.remarks: list[str] = []
 
     def read(
         self, spark: SparkSession, table: TableRequest, schema: StructType, end_mark: str, rows: int
@@ -155,7 +156,11 @@ class SparkFiles:
     ) -> SettledFiles:
         settled = SettledFiles(table.table)
         if not (note.parent.parent / "offsets").exists():  # else our own source has begun to read the table
-            settled = _choose(table, schema, end_mark, rows, note.with_suffix(".parquet")) or settled
+            chosen, why = _choose(table, schema, end_mark, rows, note.with_suffix(".parquet"))
+            settled = chosen or settled
+            self.remarks += (
+                [f"table '{table.table}' is read by Python workers, which takes longer: {why}"] if why else []
+            )
         note.parent.mkdir(parents=True, exist_ok=True)
         put_synced(note, settled.to_json().encode())
         return settled
@@ -212,7 +217,10 @@ def _may_be_plain(table: TableRequest) -> bool:
     )
 
 
-def _choose(table: TableRequest, schema: StructType, end_mark: str, rows: int, mark: Path) -> SettledFiles | None:
+def _choose(
+    table: TableRequest, schema: StructType, end_mark: str, rows: int, mark: Path
+) -> tuple[SettledFiles | None, str]:
+    """The files that Spark reads; or none, and why not."""
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
@@ -223,17 +231,29 @@ def _choose(table: TableRequest, schema: StructType, end_mark: str, rows: int, m
         files = [_settled_file(table, part, source.reach(part, None, ALL_ROWS)) for part in source.partitions()]
     finally:
         source.close()
-    if any(MEANS_MORE & set(file.path) or file.rows > rows for file in files):
-        return None
     times = [os.stat(file.path).st_mtime_ns // 1_000_000 for file in files]
     each = max(1, rows // max(1, *(file.rows for file in files)))
-    if end_mark and each < len(files) and times != sorted(set(times)):
-        return None  # Spark reads them in the order of their times
-    if not all(holds_plain_rows(request, file.path) for file in files):
-        return None
+    is_ordered = not end_mark or each >= len(files) or times == sorted(set(times))
+    if why := _describe_unfit(files, rows, is_ordered, lambda file: holds_plain_rows(request, file.path)):
+        return None, why
     if end_mark:
         _write_mark(mark, to_arrow_schema(schema, timezone="UTC"), max(times) + 1_000)
-    return SettledFiles(table.table, tuple(files), each, str(mark) if end_mark else "")
+    return SettledFiles(table.table, tuple(files), each, str(mark) if end_mark else ""), ""
+
+
+def _describe_unfit(
+    files: Sequence[SettledFile], rows: int, is_ordered: bool, is_plain: Callable[[SettledFile], bool]
+) -> str:
+    """Why Spark's source cannot read the files as ours does; empty if it can."""
+    for file in files:
+        if MEANS_MORE & set(file.path):
+            return f"Spark would take the name of {file.path} for a choice of files"
+        if file.rows > rows:
+            return f"{file.path} has {file.rows:,} rows, and a micro-batch at most {rows:,}; raise 'trigger.rows'"
+    if not is_ordered:
+        return "Spark reads files in the order of their times, and these were not written in the order of their names"
+    unfit = next((file.path for file in files if not is_plain(file)), None)
+    return f"{unfit} has other types than the table, or NULL where that has NOT NULL" if unfit else ""
 
 
 def _settled_file(table: TableRequest, part: Partition, reach: OffsetRange) -> SettledFile:

@@ -20,7 +20,7 @@ from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account, LateCalls
-from ouzel.spark.streaming.sinks import batch_id_of, outlet
+from ouzel.spark.streaming.sinks import CountRows, batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
 from ouzel.spark.streaming.spark_files import SparkFiles
 
@@ -39,9 +39,9 @@ EXECUTED = "addBatch"
 
 @dataclass
 class TakenMicroBatch:
-    """One micro-batch that its sink has taken: how many rows, and those of a trailing SELECT."""
+    """One micro-batch that its sink has taken: what counts its rows, and those of a trailing SELECT."""
 
-    rows: int
+    count_rows: CountRows
     frames: list[pl.DataFrame] = field(default_factory=list)
 
 
@@ -118,14 +118,14 @@ class Stream:
         with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
                 with self._files.unchanged():
-                    rows = self._write(frame, number, batch_id_of(self.running.id, number))
-                self._written[number] = TakenMicroBatch(rows, self._frames)
+                    count_rows = self._write(frame, number, batch_id_of(self.running.id, number))
+                self._written[number] = TakenMicroBatch(count_rows, self._frames)
                 self._frames = []
             except Exception as error:
                 self.error = error if isinstance(error, OuzelError) else translate_error(error)
                 raise self.error from None
 
-    def _write(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def _write(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         """What is left to do may read the micro-batch several times, and its state must change but once."""
         if self._finish is None:
             return self._outlet.take(frame, number, batch_id)
@@ -144,7 +144,12 @@ class Stream:
         self._reported = report["batchId"]
         self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
-        return self._written.pop(report["batchId"], TakenMicroBatch(0))
+        return self._written.pop(report["batchId"])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of how the query reads its tables, once it has been started."""
+        return self._files.remarks
 
     def reports(self) -> list[Mapping[str, Any]]:
         """Spark's reports of the micro-batches that it has committed since the last one that was taken, the oldest first.

@@ -100,6 +100,17 @@ def test_a_run_of_whose_micro_batches_spark_does_not_tell_has_failed(
     assert "has not told of all micro-batches" in status.reason
 
 
+def test_a_report_that_cannot_be_taken_ends_the_run(
+    spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Stream, known: object, say: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Stream, "settle", refuse)
+    status = ended(start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "4")), spark=spark))
+    assert (status.state, "No space left on device" in status.reason) == (RunState.FAILED, True)
+
+
 def test_a_checkpoint_in_s3_without_its_jars_says_which_they_are(
     spark: SparkSession, job: Callable[..., Job], words: Path
 ) -> None:
