@@ -146,9 +146,9 @@ def settle_buckets(home: Home, table: str, partitions: int) -> Buckets:
     name = f"{table}.buckets.json"
     if home.names(f"{table}/offsets"):
         note = home.read(name)
-        return tuple(json.loads(note)) if note else FORMER_BUCKETS
+        return tuple(json.loads(note)["buckets"]) if note else FORMER_BUCKETS
     chosen = choose_buckets(partitions)
-    home.write(name, json.dumps(chosen))
+    home.write(name, json.dumps({"buckets": chosen}))
     return chosen
 
 
