@@ -87,7 +87,7 @@ def write_input(folder: Path, events: int) -> int:
     for table in TABLES:
         (folder / table).mkdir()
         for number, frame in enumerate(events_of(table, events)):
-            frame.write_parquet(folder / table / f"{number}.parquet")
+            frame.write_parquet(folder / table / f"{number:05}.parquet")
             if table == "bid":
                 append_lines(folder / "lines.txt", frame)
                 bids += frame.height

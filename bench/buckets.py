@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,8 +18,10 @@ import polars as pl
 
 from bench.batch import events_of
 from bench.structured import QUERIES
+from ouzel.compiler.plan import Node
 from ouzel.session import load_text
 from ouzel.spark.io import buckets
+from ouzel.spark.io.bucket_numbers import Buckets, choose_buckets
 from ouzel.spark.lowering.streaming import streaming_queries
 
 Result = TypeVar("Result")
@@ -47,16 +50,14 @@ def operator_of(query: str) -> str:
     return str(operator)
 
 
-def run(query: str, rows: pl.DataFrame, batch_rows: int) -> dict[str, Any]:
+def run(query: str, rows: pl.DataFrame, batch_rows: int, numbers: Buckets) -> dict[str, Any]:
     """All micro-batches through the operator, bucket by bucket."""
     operator, steps, kept = operator_of(query), Steps(), dict[int, bytes]()
     node = buckets.read_operator(operator).operator
     given = rows.select(list(node.inputs[0].schema.names))
     for number, part in enumerate(given.iter_slices(batch_rows)):
         watermark_ms = rows["dateTime"].dt.epoch("ms")[max(0, number * batch_rows - 1)]  # of the micro-batch before
-        dealt = steps.timed(
-            "pack", lambda part=part: [(b, buckets.pack_rows(f)) for b, f in buckets.deal_rows(part, node, 0)]
-        )
+        dealt = steps.timed("pack", partial(pack_input, part, node, numbers))
         for bucket, packed in dealt:
             kept[bucket] = call_bucket(operator, packed, kept.get(bucket), watermark_ms, steps)
     shares = {f"{step}_s": round(seconds, 2) for step, seconds in steps.seconds.items()}
@@ -68,6 +69,11 @@ def run(query: str, rows: pl.DataFrame, batch_rows: int) -> dict[str, Any]:
         "rows_per_cpu_s": rate,
         "state_mb": sum(map(len, kept.values())) >> 20,
     }
+
+
+def pack_input(rows: pl.DataFrame, node: Node, numbers: Buckets) -> list[tuple[int, bytes]]:
+    """A micro-batch's rows, dealt and packed."""
+    return [(bucket, buckets.pack_rows(part)) for bucket, part in buckets.deal_rows(rows, node, 0, numbers)]
 
 
 def call_bucket(operator: str, packed: bytes, before: bytes | None, watermark_ms: int, steps: Steps) -> bytes:
@@ -86,11 +92,15 @@ def main() -> None:
     parser.add_argument("queries", nargs="*", default=["over", "first"])
     parser.add_argument("--rows", type=int, default=900_000)
     parser.add_argument("--batch-rows", type=int, default=300_000)
+    parser.add_argument(
+        "--partitions", type=int, default=2, help="of Spark's shuffles; by them goes how many buckets there are"
+    )
     options = parser.parse_args()
+    numbers = choose_buckets(options.partitions)
     rows = pl.concat(events_of("bid", options.rows * 10 // 9)).head(options.rows)
     for query in options.queries:
-        run(query, rows.head(10_000), 5_000)
-        print(json.dumps(run(query, rows, options.batch_rows)), flush=True)
+        run(query, rows.head(10_000), 5_000, numbers)
+        print(json.dumps(run(query, rows, options.batch_rows, numbers)), flush=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors import reads_of
 from ouzel.session import load_text
 from ouzel.spark.io.accumulated import accumulator
+from ouzel.spark.io.bucket_numbers import choose_buckets
 from ouzel.spark.io.in_state import LateCounts, in_state
 from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job, spark_job
@@ -114,7 +115,7 @@ class Streams:
         exec("from pyspark.sql import functions as F, types as T", names)
         exec("from ouzel.spark import read_table", names)
         late: Accumulator[LateCounts] = accumulator(self.spark)
-        names["in_state"] = partial(in_state, late=late)
+        names["in_state"] = partial(in_state, late=late, buckets=choose_buckets(2))
         exec(compile(query.functions, "functions.py", "exec"), names)
         exec(compile(query.text, "stream.py", "exec"), names)
         exec(compile(query.after, "after.py", "exec"), names)

@@ -31,12 +31,10 @@ from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.spark.io.arrow import arrow_schema, record_batches
+from ouzel.spark.io.bucket_numbers import Buckets
 
 if TYPE_CHECKING:
     from ouzel.spark.lowering.state_nodes import HeldOperator
-
-BUCKETS = 64
-"""Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""
 
 ROUTING_SEED = 0
 """Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under a seed of its
@@ -54,16 +52,16 @@ def read_operator(text: str) -> HeldOperator:
     return held
 
 
-def deal_rows(frame: pl.DataFrame, node: Node, port: int) -> Iterator[tuple[int, pl.DataFrame]]:
+def deal_rows(frame: pl.DataFrame, node: Node, port: int, buckets: Buckets) -> Iterator[tuple[int, pl.DataFrame]]:
     """The rows of one input by bucket. Of what is to be in one place, so that there is a row even of nothing, an empty frame goes, too."""
     spread = node.distribution[port]
     if spread.kind is DistributionKind.SINGLE:
-        yield 0, frame
+        yield buckets[0], frame
         return
-    chosen: RowPositions = np.arange(frame.height, dtype=np.int64) % BUCKETS
+    chosen: RowPositions = np.arange(frame.height, dtype=np.int64) % len(buckets)
     if spread.kind is DistributionKind.KEYS:
-        chosen = key_tasks(frame, spread.keys, BUCKETS, ROUTING_SEED)
-    yield from split_frame(frame, chosen, BUCKETS)
+        chosen = key_tasks(frame, spread.keys, len(buckets), ROUTING_SEED)
+    yield from ((buckets[place], rows) for place, rows in split_frame(frame, chosen, len(buckets)))
 
 
 def pack_rows(frame: pl.DataFrame) -> bytes:
@@ -83,13 +81,13 @@ def weighted_schema(node: Node) -> Schema:
     return Schema((*node.schema, *((Field(WEIGHT, BIGINT),) if node.retracts else ())))
 
 
-def pack_batches(operator: str, port: int, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+def pack_batches(operator: str, port: int, buckets: Buckets, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
     """A partition of one input, packed by bucket."""
     node = read_operator(operator).operator
     kinds = pl.Schema(weighted_schema(node.inputs[port]).polars())
     given = [rows for rows in map(pl.from_arrow, batches) if isinstance(rows, pl.DataFrame)]
     rows = pl.concat([rows.select(list(kinds)).cast(kinds) for rows in given] or [pl.DataFrame(schema=kinds)])
-    dealt = [(bucket, port, pack_rows(part)) for bucket, part in deal_rows(rows, node, port)]
+    dealt = [(bucket, port, pack_rows(part)) for bucket, part in deal_rows(rows, node, port, buckets)]
     columns = zip(*dealt, strict=True) if dealt else ((), (), ())
     arrays = [pa.array(list(held), kind) for held, kind in zip(columns, _KINDS, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=["bucket", "port", "packed"])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import DataFrame
 
+    from ouzel.spark.io.bucket_numbers import Buckets
+
 LateCounts = dict[tuple[str, int, int], int]
 """(digest of the operator, bucket, number of the call for this bucket) -> rows that it dropped as late."""
 
@@ -31,12 +33,16 @@ an aggregate of windows there never closes any."""
 
 
 def in_state(
-    operator: str, columns: str, *others: DataFrame, late: Accumulator[LateCounts] | None = None
+    operator: str,
+    columns: str,
+    *others: DataFrame,
+    late: Accumulator[LateCounts] | None = None,
+    buckets: Buckets,
 ) -> Callable[[DataFrame], DataFrame]:
     """What makes of a frame, the first input, the rows of the operator that the text holds; `columns` are these in Spark's DDL.
 
     `others` are its other inputs. A frame holds the columns of its input, and WEIGHT if that takes rows back.
-    `late` is told of the rows that the operator drops as late.
+    `late` is told of the rows that the operator drops as late. `buckets` are those that its state has from the first micro-batch on.
     """
     from ouzel.spark.io.buckets import read_operator
     from ouzel.spark.wheel import hand_on
@@ -48,7 +54,7 @@ def in_state(
         hand_on(spark)
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
-        packed = [frame.mapInArrow(_packing(operator, port), PACKED) for port, frame in enumerate(frames)]
+        packed = [frame.mapInArrow(_packing(operator, port, buckets), PACKED) for port, frame in enumerate(frames)]
         mode = "EventTime" if any(node.waits) else "None"
         made = (
             reduce(lambda one, other: one.union(other), packed)
@@ -60,11 +66,13 @@ def in_state(
     return compute
 
 
-def _packing(operator: str, port: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _packing(
+    operator: str, port: int, buckets: Buckets
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from ouzel.spark.io.buckets import pack_batches
 
-        yield pack_batches(operator, port, batches)
+        yield pack_batches(operator, port, buckets, batches)
 
     return pack
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from typing import TypeVar
 
 from ouzel.compiler import plan
-from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import Call, Expression, Literal
 from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
@@ -29,8 +30,11 @@ ScanKind = TypeVar("ScanKind", bound=plan.Scan)
 END, BRANCH = "$end", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
 
-NEVER_PASSED = "F.timestamp_seconds(F.lit(1_000_000_000_000))"
+END_S = 1_000_000_000_000
 """Later than every row: where the end mark moves time to."""
+
+MILLISECOND = timedelta(milliseconds=1)
+"""Spark's watermark has no parts of it."""
 
 EVENT_TIME = '{"spark.watermarkDelayMs": 0}'
 """The metadata by which Spark knows the grouping column that closes with the watermark."""
@@ -290,14 +294,32 @@ def _refuse_unreadable(scan: plan.Scan) -> None:
 def _event_time(node: EventTime, names: FrameNames) -> list[str]:
     moved = fresh("$time", node.input.schema.names)  # the plan's own may be called so
     time, end = f"F.col({quote(moved)})", f"F.col({quote(END)})"
-    value = f'{parenthesize(to_spark(node.expression))}.cast("timestamp")'
+    moment, delay_ms = _split_delay(node.expression)
+    value = f'{parenthesize(to_spark(moment))}.cast("timestamp")'
     return [
-        f".withColumn({quote(moved)}, F.when({end}, {NEVER_PASSED}).otherwise({value}))",
-        f'.withWatermark({quote(f"`{moved}`")}, "0 seconds")',
+        f".withColumn({quote(moved)}, F.when({end}, {_end_time(delay_ms)}).otherwise({value}))",
+        f".withWatermark({quote(f'`{moved}`')}, {quote(f'{delay_ms} milliseconds')})",
         "# The end mark goes. Spark moves no filter below this one, so that every row moves time.",
-        f".where((~{end} | ({time} < {NEVER_PASSED})) & (F.spark_partition_id() >= 0))",
+        f".where((~{end} | ({time} < {_end_time()})) & (F.spark_partition_id() >= 0))",
         f".drop({quote(moved)}, {quote(END)})",
     ]
+
+
+def _end_time(delay_ms: int = 0) -> str:
+    """The end mark's time: what is left of it once the watermark has been held back is END_S at least."""
+    return f"F.timestamp_seconds(F.lit({END_S - -delay_ms // 1_000}))"
+
+
+def _split_delay(expression: Expression) -> tuple[Expression, int]:
+    """What a watermark is behind by, in milliseconds, and behind what: Spark subtracts the one from the largest of the other.
+
+    From each row it would subtract an interval by way of a calendar.
+    """
+    match expression:
+        case Call(function="subtract", arguments=(moment, Literal(value=timedelta() as delay))):
+            if delay >= timedelta() and not delay % MILLISECOND:
+                return moment, delay // MILLISECOND
+    return expression, 0
 
 
 @STREAMING.add(EventTimeKey)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.errors import QueryError
 from ouzel.job import Job
+from ouzel.spark.io.bucket_numbers import FORMER_BUCKETS, Buckets, choose_buckets
 from ouzel.spark.lowering.streaming import StreamingQuery
 
 if TYPE_CHECKING:
@@ -138,6 +139,17 @@ def _claim(home: Home, plan: str) -> None:
         )
     if note is None:
         home.write(PLAN, plan)
+
+
+def settle_buckets(home: Home, table: str, partitions: int) -> Buckets:
+    """The buckets of a query's operators: chosen when it first begins, and the same in each run from its checkpoint."""
+    name = f"{table}.buckets.json"
+    if home.names(f"{table}/offsets"):
+        note = home.read(name)
+        return tuple(json.loads(note)["buckets"]) if note else FORMER_BUCKETS
+    chosen = choose_buckets(partitions)
+    home.write(name, json.dumps({"buckets": chosen}))
+    return chosen
 
 
 def describe_pinned(home: Home, table: str, asked: str) -> str:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.interrupts import AwaitedThread
@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import PARTITIONS, checkpoint_of, describe_pinned
+from ouzel.spark.streaming.checkpoint import PARTITIONS, Home, checkpoint_of, describe_pinned, settle_buckets
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -73,6 +73,8 @@ class StructuredHandle(RowIteration):
         self._bad_places = set[tuple[str, str]]()
         self._rows_out = self._rows_bad = 0
         self._lock, self._news, self._stop = threading.RLock(), threading.Event(), threading.Event()
+        self._followed = threading.Event()
+        self._unreported: Exception | None = None
         self._gate = MicroBatchGate()
         self._thread = AwaitedThread(self._run, "structured")
         self._thread.start()
@@ -173,34 +175,39 @@ class StructuredHandle(RowIteration):
 
     def _stream(self, spark: SparkSession) -> RunState:
         """Start the queries and follow them to their end; how it came."""
-        from ouzel.spark.streaming.listener import Listener
         from ouzel.spark.streaming.stream import Stream
 
         hand_on(spark)
         spark.conf.set("spark.sql.ansi.enabled", "true")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
-        listener = Listener(self._on_progress)
-        spark.streams.addListener(listener)
-        try:
-            with checkpoint_of(self._job, self._queries, spark) as checkpoint:
-                try:
-                    for query in self._queries:
-                        self._say_pinned(describe_pinned(checkpoint, query.sink.table, spark.conf.get(PARTITIONS)))
-                        self._streams.append(Stream(query, self._job, self._gate))
-                        self._streams[-1].start(spark, checkpoint.uri)
-                    self._state = RunState.RUNNING
-                    self._follow()
-                finally:
-                    self._end()
-                self._check_told()
-        finally:
-            spark.streams.removeListener(listener)
+        with checkpoint_of(self._job, self._queries, spark) as checkpoint:
+            reporting = threading.Thread(target=self._take_reports, name="reports", daemon=True)
+            reporting.start()
+            try:
+                for query in self._queries:
+                    self._streams.append(Stream(query, self._job, self._gate))
+                    self._start_stream(self._streams[-1], spark, checkpoint)
+                self._state = RunState.RUNNING
+                self._follow()
+            finally:
+                self._followed.set()
+                reporting.join()
+                self._end()
+            self._check_told()
         return RunState.STOPPED if self._stop.is_set() else RunState.FINISHED
+
+    def _start_stream(self, stream: Stream, spark: SparkSession, checkpoint: Home) -> None:
+        partitions, table = spark.conf.get(PARTITIONS), stream.plan.sink.table
+        self._say_note(describe_pinned(checkpoint, table, partitions))
+        buckets = settle_buckets(checkpoint, table, int(partitions)) if stream.plan.ours else ()
+        stream.start(spark, checkpoint.uri, buckets)
+        for remark in stream.remarks:
+            self._say_note(remark)
 
     def _follow(self) -> None:
         """Until each query has read everything, or the user stops. What is left then are windows that close: batches without data."""
         left = list(self._streams)
-        while left and not self._stop.is_set():
+        while left and not self._stop.is_set() and self._unreported is None:
             for stream in left[:]:
                 if stream.has_ended():
                     stream.complete()
@@ -208,14 +215,16 @@ class StructuredHandle(RowIteration):
             self._stop.wait(POLL_S)
 
     def _end(self) -> None:
-        """Stop the queries, and take the reports that the listener has not brought yet: it may be far behind."""
+        """Stop the queries, and take the reports that have come meanwhile."""
         self._gate.stop()
         for stream in self._streams:
             stream.stop()
-        for report in (report for stream in self._streams for report in stream.reports()):
-            self._on_progress(report)
         for stream in self._streams:
+            if self._unreported is None:
+                self._take_reports_of(stream)
             stream.close()
+        if self._unreported is not None:
+            raise self._unreported
 
     def _check_told(self) -> None:
         """See that no micro-batch is missing in the answer of a run that has come to its end.
@@ -228,18 +237,26 @@ class StructuredHandle(RowIteration):
                 "Spark has not told of all micro-batches that it has committed, and the answer lacks some"
             )
 
-    def _on_progress(self, report: Mapping[str, Any]) -> None:
-        stream = next((each for each in self._streams if each.run_id == report["runId"]), None)
-        if stream is None:
-            return
-        with self._lock:
-            written = stream.on_progress(report)
-            self._rows_out += written.rows
-            self._frames += written.frames
-            self._rows_bad += stream.settle(self._bad_places, self._say_bad)
-        self._news.set()
+    def _take_reports(self) -> None:
+        """Until the queries are followed no more: also while one of them waits for its last windows."""
+        try:
+            while not self._followed.wait(POLL_S):
+                for stream in self._streams[:]:
+                    self._take_reports_of(stream)
+        except Exception as error:
+            self._unreported = error
+            self._gate.stop()
 
-    def _say_pinned(self, text: str) -> None:
+    def _take_reports_of(self, stream: Stream) -> None:
+        for report in stream.reports():
+            with self._lock:
+                written = stream.on_progress(report)
+                self._rows_out += written.count_rows()
+                self._frames += written.frames
+                self._rows_bad += stream.settle(self._bad_places, self._say_bad)
+            self._news.set()
+
+    def _say_note(self, text: str) -> None:
         if text:
             self._events.append(Event("note", text))
 

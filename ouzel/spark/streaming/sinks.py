@@ -38,11 +38,16 @@ Hand = Callable[[int, pl.DataFrame], None]
 """Takes a micro-batch's number and its rows for the trailing SELECT."""
 
 
+CountRows = Callable[[], int]
+"""Asked once the micro-batch is committed."""
+
+
 class MicroBatchSink(Protocol):
     """Where one query's micro-batches go."""
 
-    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
-        """Write one; how many rows or changes it had. `number` is Spark's, `batch_id` tells it apart from those of all other queries.
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
+        """Write one; what tells how many rows or changes it had. `number` is Spark's, `batch_id` tells it apart from those of all other
+        queries.
 
         Raises:
             OuzelError: the sink refuses.
@@ -79,14 +84,15 @@ class ByTable:
     def __init__(self, outlets: Sequence[tuple[MicroBatchSink, Sink]]) -> None:
         self._outlets = outlets
 
-    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         """See MicroBatchSink."""
         kept = frame.persist()
         try:
             parts = [(outlet, _rows_of(kept, sink, place)) for place, (outlet, sink) in enumerate(self._outlets)]
-            return sum(outlet.take(part, number, batch_id) for outlet, part in parts)
+            counts = [outlet.take(part, number, batch_id) for outlet, part in parts]
         finally:
             kept.unpersist()
+        return lambda: sum(count() for count in counts)
 
     def close(self) -> None:
         """Close all."""
@@ -132,7 +138,7 @@ class ByDriver:
         self._changes: Changes | None = None
         self._weigh = self._sink.mode is not SinkMode.APPEND
 
-    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
@@ -140,7 +146,8 @@ class ByDriver:
         if changed.height:
             self._writer.write(number if self._sink.traits.returned else batch_id, changed)
             self._writer.flush()
-        return changed.height
+        height = changed.height
+        return lambda: height
 
     def _fit(self, changed: pl.DataFrame) -> pl.DataFrame:
         """The changes as the sink takes them: new rows without a weight, or one row of each key."""
@@ -216,15 +223,15 @@ class PublishingWriter:
 
 
 class Forgotten:
-    """Computes a micro-batch and counts its rows, in the JVM alone."""
+    """Computes a micro-batch and counts its rows, in the JVM alone. How many there were Spark tells a tenth of a second later."""
 
-    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
         seen = Observation()
         frame.observe(seen, F.count(F.lit(1)).alias("rows")).write.format("noop").mode("overwrite").save()
-        return int(seen.get["rows"])
+        return lambda: int(seen.get["rows"])
 
     def close(self) -> None:
         """Nothing is open."""
@@ -237,7 +244,7 @@ class ByTasks:
         self._connector, self._request = connector, request
         self._first = True
 
-    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         """See MicroBatchSink. What an earlier run left of the batch it starts with is removed: its tasks may have been others."""
         if self._first:
             writer = open_sink(self._connector, self._request)
@@ -250,7 +257,8 @@ class ByTasks:
         def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from write_part(connector, request, batch_id, batches)
 
-        return sum(row.rows for row in frame.mapInArrow(write, "rows bigint").collect())
+        written = sum(row.rows for row in frame.mapInArrow(write, "rows bigint").collect())
+        return lambda: written
 
     def close(self) -> None:
         """Nothing stays open."""

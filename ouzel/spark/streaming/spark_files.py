@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -42,6 +43,7 @@ MEANS_MORE = frozenset("{}[]*?\\,:=")
 NO_AGE = "36500d"
 """Spark leaves out files that are this much older than the newest one it has seen."""
 
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 LISTED_BY_DRIVER = 10_000
 """Most files that Spark's driver asks for itself. From 32 on it would start a job for it, which takes a third of a second a micro-batch."""
 
@@ -96,13 +98,15 @@ class SettledFiles:
 
 
 class SparkFiles:
-    """The tables of one streaming query that Spark's own file source reads."""
+    """The tables of one streaming query that Spark's own file source reads. `remarks` say why it does not read others of Parquet."""
 
     def __init__(self, checkpoint: str) -> None:
         """`checkpoint` is the query's, as a URI. With one that is no folder here our own source reads all tables."""
         is_folder = checkpoint.startswith("file:/")
         self._home = Path(unquote(urlsplit(checkpoint).path)) if is_folder else None
         self._settled: list[SettledFiles] = []
+        self._restore: Callable[[], None] | None = None
+        self.remarks: list[str] = []
 
     def read(
         self, spark: SparkSession, table: TableRequest, schema: StructType, end_mark: str, rows: int
@@ -117,10 +121,22 @@ class SparkFiles:
         settled = self.settle(table, schema, end_mark, rows)
         if not settled.files:
             return None
-        spark.conf.set("spark.sql.sources.parallelPartitionDiscovery.threshold", str(LISTED_BY_DRIVER))
+        self._list_by_driver(spark)
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", settled.each)
         frame = reader.option("maxFileAge", NO_AGE).parquet(settled.glob)
         return frame.withColumn(end_mark, F.coalesce(end_mark, F.lit(False))) if end_mark else frame
+
+    def _list_by_driver(self, spark: SparkSession) -> None:
+        """Spark asks the session that reads, in each micro-batch: what was set there comes back with `close`."""
+        before, ours = spark.conf.get(LISTING), str(LISTED_BY_DRIVER)
+        if before != ours:
+            self._restore = partial(spark.conf.set, LISTING, before)
+            spark.conf.set(LISTING, ours)
+
+    def close(self) -> None:
+        """Leave the session as it was."""
+        if self._restore is not None:
+            self._restore()
 
     def settle(self, table: TableRequest, schema: StructType, end_mark: str, rows: int) -> SettledFiles:
         """The files of the query's next table that Spark reads; the same in each run from a checkpoint.
@@ -140,7 +156,11 @@ class SparkFiles:
     ) -> SettledFiles:
         settled = SettledFiles(table.table)
         if not (note.parent.parent / "offsets").exists():  # else our own source has begun to read the table
-            settled = _choose(table, schema, end_mark, rows, note.with_suffix(".parquet")) or settled
+            chosen, why = _choose(table, schema, end_mark, rows, note.with_suffix(".parquet"))
+            settled = chosen or settled
+            self.remarks += (
+                [f"table '{table.table}' is read by Python workers, which takes longer: {why}"] if why else []
+            )
         note.parent.mkdir(parents=True, exist_ok=True)
         put_synced(note, settled.to_json().encode())
         return settled
@@ -197,7 +217,10 @@ def _may_be_plain(table: TableRequest) -> bool:
     )
 
 
-def _choose(table: TableRequest, schema: StructType, end_mark: str, rows: int, mark: Path) -> SettledFiles | None:
+def _choose(
+    table: TableRequest, schema: StructType, end_mark: str, rows: int, mark: Path
+) -> tuple[SettledFiles | None, str]:
+    """The files that Spark reads; or none, and why not."""
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
@@ -208,17 +231,29 @@ def _choose(table: TableRequest, schema: StructType, end_mark: str, rows: int, m
         files = [_settled_file(table, part, source.reach(part, None, ALL_ROWS)) for part in source.partitions()]
     finally:
         source.close()
-    if any(MEANS_MORE & set(file.path) or file.rows > rows for file in files):
-        return None
     times = [os.stat(file.path).st_mtime_ns // 1_000_000 for file in files]
     each = max(1, rows // max(1, *(file.rows for file in files)))
-    if end_mark and each < len(files) and times != sorted(set(times)):
-        return None  # Spark reads them in the order of their times
-    if not all(holds_plain_rows(request, file.path) for file in files):
-        return None
+    is_ordered = not end_mark or each >= len(files) or times == sorted(set(times))
+    if why := _describe_unfit(files, rows, is_ordered, lambda file: holds_plain_rows(request, file.path)):
+        return None, why
     if end_mark:
         _write_mark(mark, to_arrow_schema(schema, timezone="UTC"), max(times) + 1_000)
-    return SettledFiles(table.table, tuple(files), each, str(mark) if end_mark else "")
+    return SettledFiles(table.table, tuple(files), each, str(mark) if end_mark else ""), ""
+
+
+def _describe_unfit(
+    files: Sequence[SettledFile], rows: int, is_ordered: bool, is_plain: Callable[[SettledFile], bool]
+) -> str:
+    """Why Spark's source cannot read the files as ours does; empty if it can."""
+    for file in files:
+        if MEANS_MORE & set(file.path):
+            return f"Spark would take the name of {file.path} for a choice of files"
+        if file.rows > rows:
+            return f"{file.path} has {file.rows:,} rows, and a micro-batch at most {rows:,}; raise 'trigger.rows'"
+    if not is_ordered:
+        return "Spark reads files in the order of their times, and these were not written in the order of their names"
+    unfit = next((file.path for file in files if not is_plain(file)), None)
+    return f"{unfit} has other types than the table, or NULL where that has NOT NULL" if unfit else ""
 
 
 def _settled_file(table: TableRequest, part: Partition, reach: OffsetRange) -> SettledFile:

@@ -13,13 +13,14 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.job import Job
 from ouzel.spark.io.accumulated import accumulator
 from ouzel.spark.io.bad_records import BadRecords
+from ouzel.spark.io.bucket_numbers import Buckets
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account, LateCalls
-from ouzel.spark.streaming.sinks import batch_id_of, outlet
+from ouzel.spark.streaming.sinks import CountRows, batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
 from ouzel.spark.streaming.spark_files import SparkFiles
 
@@ -32,11 +33,15 @@ if TYPE_CHECKING:
     from ouzel.spark.io.in_state import LateCounts
 
 
+EXECUTED = "addBatch"
+"""The duration that only the report of a micro-batch has: Spark also reports that there was none."""
+
+
 @dataclass
 class TakenMicroBatch:
-    """One micro-batch that its sink has taken: how many rows, and those of a trailing SELECT."""
+    """One micro-batch that its sink has taken: what counts its rows, and those of a trailing SELECT."""
 
-    rows: int
+    count_rows: CountRows
     frames: list[pl.DataFrame] = field(default_factory=list)
 
 
@@ -59,13 +64,13 @@ class Stream:
         self._late: Accumulator[LateCounts] | None = None
         self._files = SparkFiles("")
 
-    def start(self, spark: SparkSession, checkpoint: str) -> None:
-        """Begin; what an earlier run left in the checkpoint goes on."""
+    def start(self, spark: SparkSession, checkpoint: str, buckets: Buckets) -> None:
+        """Begin; what an earlier run left in the checkpoint goes on. `buckets` are those of our operators' state there."""
         settings, home = self._job.settings, f"{checkpoint}/{self.plan.sink.table}"
         self._files = SparkFiles(home)
         self._bad, self._late = BadRecords(spark), accumulator(spark)
         writer = (
-            self._define(spark)
+            self._define(spark, buckets)
             .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
             .outputMode(self.plan.mode.value)
             .option("checkpointLocation", home)
@@ -74,7 +79,7 @@ class Stream:
         self.running = writer.foreachBatch(self._take).start()
         self._started.set()
 
-    def _define(self, spark: SparkSession) -> DataFrame:
+    def _define(self, spark: SparkSession, buckets: Buckets) -> DataFrame:
         """The streaming frame that the plan's text defines."""
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
@@ -94,8 +99,8 @@ class Stream:
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
             "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
-            "read_table": partial(read_table, bad_records=self._bad), "in_state": partial(in_state, late=self._late),
-            "ask_table": ask_table,
+            "read_table": partial(read_table, bad_records=self._bad), "ask_table": ask_table,
+            "in_state": partial(in_state, late=self._late, buckets=buckets),
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)
@@ -113,14 +118,14 @@ class Stream:
         with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
                 with self._files.unchanged():
-                    rows = self._write(frame, number, batch_id_of(self.running.id, number))
-                self._written[number] = TakenMicroBatch(rows, self._frames)
+                    count_rows = self._write(frame, number, batch_id_of(self.running.id, number))
+                self._written[number] = TakenMicroBatch(count_rows, self._frames)
                 self._frames = []
             except Exception as error:
                 self.error = error if isinstance(error, OuzelError) else translate_error(error)
                 raise self.error from None
 
-    def _write(self, frame: DataFrame, number: int, batch_id: int) -> int:
+    def _write(self, frame: DataFrame, number: int, batch_id: int) -> CountRows:
         """What is left to do may read the micro-batch several times, and its state must change but once."""
         if self._finish is None:
             return self._outlet.take(frame, number, batch_id)
@@ -135,27 +140,33 @@ class Stream:
         self._gate.add(int(frame.estimated_size()))
 
     def on_progress(self, report: Mapping[str, Any]) -> TakenMicroBatch:
-        """Take Spark's report of a committed micro-batch; what of it the sink has taken: nothing of one that was told before."""
-        if report["batchId"] <= self._reported:
-            return TakenMicroBatch(0)
+        """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
         self._reported = report["batchId"]
         self.account.add(self._files.restate(report))
         self.account.late += self._take_late()
-        return self._written.pop(report["batchId"], TakenMicroBatch(0))
+        return self._written.pop(report["batchId"])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of how the query reads its tables, once it has been started."""
+        return self._files.remarks
 
     def reports(self) -> list[Mapping[str, Any]]:
-        """What Spark itself keeps of its last reports; all that a query that has stopped had left to tell."""
-        return [json.loads(one.json) for one in self.running.recentProgress] if self.running else []
+        """Spark's reports of the micro-batches that it has committed since the last one that was taken, the oldest first.
+
+        They are asked for, and only while one is due. PySpark's listener brings them late: it asks the JVM for every figure of a report,
+        one call each, some hundred where there is state.
+        """
+        if self.running is None or self.settled or (last := self.running.lastProgress) is None:
+            return []
+        asked = [last] if last.batchId <= self._reported + 1 else self.running.recentProgress
+        found = [json.loads(report.json) for report in asked if report.batchId > self._reported]
+        return [report for report in found if EXECUTED in report["durationMs"]]
 
     def _take_late(self) -> int:
         """How many rows our operators have dropped as late since the last call."""
         assert self._late is not None
         return self._late_calls.take(self._late.value)
-
-    @property
-    def run_id(self) -> str:
-        """What Spark's reports call this run; empty before it has begun."""
-        return str(self.running.runId) if self.running else ""
 
     def has_ended(self) -> bool:
         """Whether it has read everything there will ever be. A run that goes on from a checkpoint may have nothing left to report.
@@ -214,5 +225,6 @@ class Stream:
         return not self._written
 
     def close(self) -> None:
-        """Let go of the sink."""
+        """Let go of the sink and the session."""
+        self._files.close()
         self._outlet.close()

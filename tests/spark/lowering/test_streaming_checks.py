@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +45,15 @@ def check(query: StreamingQuery, spark: SparkSession, nothing: Path) -> OutputMo
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
+    from ouzel.spark.io.bucket_numbers import choose_buckets
     from ouzel.spark.io.in_state import in_state
 
     def read_stream(_: Any, __: str, columns: str, *___: Any, end_mark: str = "", **____: Any) -> Any:
         mark = f", `{end_mark}` boolean" if end_mark else ""
         return spark.readStream.schema(columns.replace(" NOT NULL", "") + mark).parquet(str(nothing))
 
-    names: dict[str, Any] = {"spark": spark, "F": F, "T": T, "read_stream": read_stream, "in_state": in_state}
+    names: dict[str, Any] = {"spark": spark, "F": F, "T": T, "read_stream": read_stream}
+    names["in_state"] = partial(in_state, buckets=choose_buckets(2))
     exec(query.functions, names)
     exec(query.text, names)
     exec(query.after, names)

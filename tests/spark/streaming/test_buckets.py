@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -13,15 +15,21 @@ import pytest
 from ouzel.compiler.plan import WEIGHT, Node
 from ouzel.errors import OuzelError
 from ouzel.session import load_text
-from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
+from ouzel.spark.io.bucket_numbers import choose_buckets, spark_hash
+from ouzel.spark.io.buckets import END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
 from ouzel.spark.lowering.state_nodes import HeldOperator
 from ouzel.spark.lowering.streaming import streaming_queries
+from ouzel.spark.streaming.checkpoint import LocalHome, settle_buckets
 from tests.law.compare import plain_fold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TABLE = """
 CREATE TABLE events (k VARCHAR, v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'file', 'path' = 'events.parquet', 'format' = 'parquet');
 """
+BUCKETS = (3, 5, 8, 9)
 LARGE = 2**62 + 1
 """A number that no DOUBLE holds."""
 
@@ -83,12 +91,41 @@ def test_equal_keys_meet_in_one_bucket_and_empty_frames_reach_what_is_one_row() 
     given = pl.DataFrame({"k": [f"key {number % 100}" for number in range(1000)], "v": range(1000)})
     kinds = node.inputs[0].schema.polars()
     frame = given.with_columns(pl.lit(None).alias("ts")).select(list(kinds)).cast(dict(kinds))
-    dealt = list(deal_rows(frame, node, 0))
+    dealt = list(deal_rows(frame, node, 0, BUCKETS))
     keys = [set(part["k"].to_list()) for _, part in dealt]
     assert sum(map(len, keys)) == len(set().union(*keys)) == 100
-    assert len(dealt) > BUCKETS // 4
+    assert {bucket for bucket, _ in dealt} == set(BUCKETS)
     single = operator_of("SELECT k, v FROM events ORDER BY v LIMIT 2").operator
-    assert [bucket for bucket, _ in deal_rows(rows_of(single, []), single, 0)] == [0]
+    assert [bucket for bucket, _ in deal_rows(rows_of(single, []), single, 0, BUCKETS)] == [3]
+
+
+@pytest.mark.parametrize(("partitions", "buckets"), [(1, 8), (2, 16), (3, 24), (16, 64), (200, 200), (2000, 1024)])
+def test_every_shuffle_partition_has_as_many_buckets_as_the_others(partitions: int, buckets: int) -> None:
+    numbers = choose_buckets(partitions)
+    assert len(numbers) == len(set(numbers)) == buckets
+    each = Counter(spark_hash(number) % partitions for number in numbers)
+    assert set(each.values()) == {max(1, buckets // partitions)}
+
+
+def test_buckets_are_settled_when_a_query_first_begins(tmp_path: Path) -> None:
+    home = LocalHome(tmp_path)
+    assert len(settle_buckets(home, "t", 2)) == 16
+    begun = settle_buckets(home, "t", 4)
+    assert len(begun) == 32, "nothing has been read yet"
+    (tmp_path / "t" / "offsets").mkdir(parents=True)
+    (tmp_path / "t" / "offsets" / "0").touch()
+    assert settle_buckets(home, "t", 2) == begun
+
+
+def test_a_checkpoint_that_says_nothing_of_buckets_has_those_of_before(tmp_path: Path) -> None:
+    (tmp_path / "t" / "offsets" / "0").mkdir(parents=True)
+    assert settle_buckets(LocalHome(tmp_path), "t", 2) == range(64)
+
+
+@pytest.mark.spark
+def test_the_hash_by_which_buckets_are_chosen_is_sparks(spark: SparkSession) -> None:
+    rows = spark.range(100).selectExpr("hash(CAST(id AS INT)) AS hashed").collect()
+    assert [row.hashed for row in rows] == [spark_hash(number) for number in range(100)]
 
 
 def test_what_is_packed_comes_back_as_it_was() -> None:

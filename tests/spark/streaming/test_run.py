@@ -17,8 +17,7 @@ from ouzel.runtime.run import RunState
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
 from ouzel.spark.streaming import gate, run
-from ouzel.spark.streaming.listener import Listener
-from ouzel.spark.streaming.run import start_structured
+from ouzel.spark.streaming.run import StructuredHandle, start_structured
 from ouzel.spark.streaming.stream import Stream
 from tests.spark.streaming.conftest import ended
 
@@ -78,14 +77,14 @@ def test_changes_of_several_micro_batches_add_up(
     assert total(frames) == {"w0": 4, "w1": 3, "w2": 3}
 
 
-def hear_nothing(self: Listener, event: object) -> None:
-    """In the place of the listener's own: as of one that is behind, which has heard nothing when the run ends."""
+def report_nothing(self: StructuredHandle) -> None:
+    """In the place of the handle's own: as of one that is behind, which has taken no report when the run ends."""
 
 
-def test_what_the_listener_has_not_heard_when_a_run_ends_is_in_the_answer(
+def test_what_was_not_reported_when_a_run_ends_is_in_the_answer(
     spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Listener, "onQueryProgress", hear_nothing)
+    monkeypatch.setattr(StructuredHandle, "_take_reports", report_nothing)
     handle = start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "4")), spark=spark)
     status, frames = ended(handle), handle.results()
     assert (status.state, status.rows_in, status.rows_out, status.reason) == (RunState.FINISHED, 10, 10, "")
@@ -95,11 +94,21 @@ def test_what_the_listener_has_not_heard_when_a_run_ends_is_in_the_answer(
 def test_a_run_of_whose_micro_batches_spark_does_not_tell_has_failed(
     spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Listener, "onQueryProgress", hear_nothing)
     monkeypatch.setattr(Stream, "reports", lambda self: [])
     status = ended(start_structured(job(WORDS + "SELECT word FROM words"), spark=spark))
     assert status.state is RunState.FAILED
     assert "has not told of all micro-batches" in status.reason
+
+
+def test_a_report_that_cannot_be_taken_ends_the_run(
+    spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Stream, known: object, say: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Stream, "settle", refuse)
+    status = ended(start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "4")), spark=spark))
+    assert (status.state, "No space left on device" in status.reason) == (RunState.FAILED, True)
 
 
 def test_a_checkpoint_in_s3_without_its_jars_says_which_they_are(

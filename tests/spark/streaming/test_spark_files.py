@@ -98,6 +98,28 @@ def test_ours_reads_files_whose_order_sparks_would_change(three: Path) -> None:
     assert settled(three, marked, "$end", rows=3 * ROWS) == 3, "in one micro-batch there is no order"
 
 
+def test_why_ours_reads_a_table_is_said(three: Path) -> None:
+    marked = StructType([*NUMBERS, StructField("$end", StringType())])
+    table = TableRequest("t", OPTIONS, {}, [], str(three), None, 1)
+    put(three, 1, time=9)
+    files = SparkFiles((three / "state").as_uri())
+    files.settle(table, marked, "$end", ROWS)
+    assert files.remarks == [
+        "table 't' is read by Python workers, which takes longer: Spark reads files in the order of their times, and these were not "
+        "written in the order of their names"
+    ]
+
+
+@pytest.mark.spark
+def test_what_a_run_sets_for_its_files_comes_back(spark: SparkSession, job: Callable[..., Job], three: Path) -> None:
+    spark.conf.set(spark_files.LISTING, "7")
+    try:
+        answer(job(WINDOWS), spark)
+        assert spark.conf.get(spark_files.LISTING) == "7"
+    finally:
+        spark.conf.unset(spark_files.LISTING)
+
+
 def test_ours_reads_on_what_it_has_begun(three: Path) -> None:
     (three / "state" / "offsets").mkdir(parents=True)
     assert settled(three) == 0
