@@ -49,7 +49,6 @@ def _check(options: Mapping[str, str]) -> None:
             instead="use 'json' or 'csv', or leave out 'follow'",
         )
 
-
     if "partition.by" in options and glob.has_magic(options["path"].replace(",", "*")):
         raise QueryError(
             f"'path' cannot be '{options['path']}' of a table with 'partition.by', whose files are found by the names of their folders",

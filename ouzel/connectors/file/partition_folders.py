@@ -51,8 +51,8 @@ def files_below(folder: str, is_inside: bool = False) -> Iterator[str]:
     other = next((name for name in folders if "=" not in name), "")
     if other and (named or is_inside):
         raise ConnectorError(
-            f"the folder {folder} holds the folder '{other}', whose name is no value of a column, in a table whose folders are named so, as "
-            f"{(named or [os.path.basename(folder)])[0]}; move it away, or let its name begin with _"
+            f"the folder {folder} holds the folder '{other}', whose name is no value of a column, as that of "
+            f"{(named or [os.path.basename(folder)])[0]} is; move it away, or let its name begin with _"
         )
     yield from (entry.path for entry in entries if not entry.name.startswith((".", "_")) and entry.is_file())
     for name in named:
@@ -168,10 +168,14 @@ def find_types(files: Sequence[str], folder: str, names: Sequence[str]) -> dict[
     """
     for name in names:
         if re.search(r"[,'\s]", name):
-            raise ConnectorError(f"folders of {folder} are named by a column '{name}', which no list of columns can name")
+            raise ConnectorError(
+                f"folders of {folder} are named by a column '{name}', which no list of columns can name"
+            )
     places = {os.path.dirname(file): file for file in files}
     rows = [values_of(file, folder, names) for file in places.values()]
-    return {name: _type_of(pl.Series(name, [row[name] for row in rows], pl.String).unique().drop_nulls()) for name in names}
+    return {
+        name: _type_of(pl.Series(name, [row[name] for row in rows], pl.String).unique().drop_nulls()) for name in names
+    }
 
 
 def _type_of(texts: pl.Series) -> pl.DataType:
@@ -181,4 +185,3 @@ def _type_of(texts: pl.Series) -> pl.DataType:
         if texts.str.contains(pattern).all() and not parse_column(kind)(texts).has_nulls()
     )
     return next(fits, pl.String()) if len(texts) else pl.String()
-

@@ -25,6 +25,22 @@ def push_filters_to_sources(dag: Dag) -> Dag:
     return dag.rewritten(change)
 
 
+def tell_sources(dag: Dag) -> Dag:
+    """Tell each source that applies a predicate what it is, and leave the filter where it is: for sources that may pass over rows by it."""
+
+    def change(node: Node, shared: Set[int]) -> Node:
+        return _tell(node, _Descent(shared, dag.filters, source_only=True)) if isinstance(node, Filter) else node
+
+    return dag.rewritten(change)
+
+
+def _tell(node: Filter, descent: _Descent) -> Node:
+    below = node.input
+    for conjunct in conjuncts(node.predicate):
+        below = (descent.beneath(conjunct, below) if can_move(conjunct) else None) or below
+    return replace(node, input=below)
+
+
 def _split(node: Filter, descent: _Descent) -> Node:
     below, kept = node.input, []
     for conjunct in _gather(conjuncts(node.predicate)):

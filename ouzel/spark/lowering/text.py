@@ -101,7 +101,19 @@ RESERVED = frozenset(
         "Window",
         "write_table",
     }
-    | {"Column", "closed", "fits", "re", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
+    | {
+        "Column",
+        "closed",
+        "fits",
+        "folders_in",
+        "re",
+        "read_csv",
+        "read_parquet",
+        "read_partitions",
+        "reduce",
+        "unquote",
+        "WIDER",
+    }
     | {
         "Any",
         "Collection",
@@ -158,6 +170,20 @@ def with_columns(items: Mapping[str, str]) -> str:
 def call(function: str, arguments: Iterable[str]) -> str:
     """A call."""
     return f"{function}({', '.join(arguments)})"
+
+
+def pack(columns: Iterable[str]) -> list[str]:
+    """Columns in DDL, as many together as fit on a line."""
+    lines: list[str] = []
+    for column in columns:
+        if lines and len(lines[-1]) + len(column) < COLUMNS_LINE:
+            lines[-1] += f", {column}"
+        else:
+            lines.append(column)
+    return lines
+
+
+COLUMNS_LINE = 90
 
 
 def select(items: Iterable[str]) -> str:

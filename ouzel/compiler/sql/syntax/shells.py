@@ -331,8 +331,9 @@ class _Shells:
         opening = next(
             (part.end_pos for part in tree.children if isinstance(part, lark.Token) and part.type == "LPAR"), 0
         )
+        options = (*self._partitioned(tree), *self._options(tree))
         return CreateTable(
-            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), (*self._partitioned(tree), *self._options(tree)),
+            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), options,
             _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"), self._partitions(tree),
         )  # fmt: skip
 
@@ -350,7 +351,9 @@ class _Shells:
         if wrong is not None:
             raise self.source.error("no folder is named by such a column", wrong.span, "rename the column")
         if str(clause.children[1]).upper() != "BY":
-            raise self.source.error(f"{clause.children[1]} does not belong here", _span(clause), "write PARTITIONED BY (a, b)")
+            raise self.source.error(
+                f"{clause.children[1]} does not belong here", _span(clause), "write PARTITIONED BY (a, b)"
+            )
         return WrittenOption("partition.by", ", ".join(name.text for name in names), _span(clause))
 
     def _star(self, tree: lark.Tree[Any]) -> Span | None:
