@@ -190,7 +190,7 @@ _CLAUSES_ELSEWHERE = {
     "FORMAT": "the format is an option of WITH: 'format' = 'json'",
     "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
     "PARTITIONED": "write PARTITIONED BY (a, b) before WITH, with the names of columns alone",
-    "PARTITION": "write PARTITIONED BY (a, b) before WITH, for folders that are named by values of columns",
+    "PARTITION": "leave it out: a sink's folder is not cut by columns",
     "APPEND": "leave it out: of any table that is written EXPLAIN says whether rows are taken back",
     "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
     "BY": "write the columns: INSERT INTO t (a, b) SELECT ...",
