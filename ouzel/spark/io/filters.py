@@ -10,9 +10,7 @@ import polars as pl
 
 from ouzel.connectors.formats.conversion import parse_column
 
-Values = Sequence[pl.Expr]
-
-SIGNS: dict[str, Callable[[pl.Expr, Values], pl.Expr]] = {
+SIGNS: dict[str, Callable[[pl.Expr, Sequence[pl.Expr]], pl.Expr]] = {
     "=": lambda column, values: eq(column, values[0]),
     "<>": lambda column, values: ne(column, values[0]),
     "<": lambda column, values: lt(column, values[0]),

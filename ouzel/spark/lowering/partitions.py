@@ -14,11 +14,10 @@ from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan, scans_in
 from ouzel.compiler.types import FloatType
-from ouzel.connectors.file.partition_folders import partition_names
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.push_filters_to_sources import tell_sources
 from ouzel.spark.lowering.columns import parse_text
-from ouzel.spark.lowering.text import call, pack, quote, select
+from ouzel.spark.lowering.text import call, folder_columns, join_columns, quote, select
 
 READ_PARTITIONS = "read_partitions"
 """The function to call: session, path, a column for each that folders are named by, the other columns in DDL, and what is asked for."""
@@ -59,7 +58,7 @@ def folders_in(spark: SparkSession, path: str, keys: list[str]) -> dict[str, lis
 
 def tell_folders(dag: Dag) -> Dag:
     """The plan whose tables with such folders are told what rows are asked for."""
-    connectors = {scan.connector for scan in scans_in(dag.nodes()) if partition_names(dict(scan.options))}
+    connectors = {scan.connector for scan in scans_in(dag.nodes()) if folder_columns(dict(scan.options))}
     if not connectors:
         return dag
     return replace(tell_sources(replace(dag, filters=frozenset(connectors))), filters=dag.filters)
@@ -72,7 +71,7 @@ def partition_filters(scan: Scan) -> list[str]:
 
 def _asked(scan: Scan) -> Iterator[Expression]:
     """The conjuncts that read no other columns than those that folders are named by."""
-    names = {name.lower() for name in partition_names(dict(scan.options))}
+    names = {name.lower() for name in folder_columns(dict(scan.options))}
     for part in conjuncts(scan.predicate) if scan.predicate else ():
         if columns_of(part) and {name.lower() for name in columns_of(part)} <= names:
             yield part
@@ -98,7 +97,7 @@ def partitioned_parquet(scan: Scan, path: str) -> list[str]:
     """Lines that read such a table of Parquet by Spark's own reader."""
     keys = _keys(scan)
     own = [field for field in scan.columns if field.name not in keys]
-    columns = pack(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in own)
+    columns = join_columns(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in own)
     shown = "{" + ", ".join(f"{quote(name)}: {value}" for name, value in keys.items()) + "}"
     where = [f"where={to_spark(conjunction(asked))}"] if (asked := [*_asked(scan)]) else []
     return [
@@ -111,7 +110,7 @@ def _keys(scan: Scan) -> dict[str, str]:
     """A column of each name of folders, made of its text; as the table spells it, if the query reads it."""
     spelt = {field.name.lower(): field for field in scan.columns}
     keys = dict[str, str]()
-    for name in partition_names(dict(scan.options)):
+    for name in folder_columns(dict(scan.options)):
         field = spelt.get(name.lower())
         value = f"F.col({quote(column_name(field.name if field else name))})"
         keys[field.name if field else name] = parse_text(value, field.type) if field else value

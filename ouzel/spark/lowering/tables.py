@@ -10,7 +10,6 @@ from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import MapType, VarcharType, walk_type
-from ouzel.connectors.file.partition_folders import partition_names
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
@@ -23,10 +22,11 @@ from ouzel.spark.lowering.text import (
     call,
     csv_names,
     csv_reader,
+    folder_columns,
     identifier,
     is_lenient,
     is_relative,
-    pack,
+    join_columns,
     path_text,
     quote,
     show_options,
@@ -86,7 +86,7 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
         NotSupported: the format cannot be read in batch.
     """
     options = dict(scan.options)
-    if partition_names(options) and (options["format"] != "parquet" or {*"{}"} & {*options["path"]}):
+    if folder_columns(options) and (options["format"] != "parquet" or {*"{}"} & {*options["path"]}):
         return None
     ours = is_lenient(options) or NOT_OF_SPARK.search(options["path"]) or options.get("json.array") == "true"
     if parts is not None or scan.metadata or ours:
@@ -186,10 +186,10 @@ PATHS = frozenset({"path", "dead-letter.path", "items.path"})
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    if partition_names(options):
+    if folder_columns(options):
         return partitioned_parquet(scan, path_text(scan.table, options))
     columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
-    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, pack(columns))])]
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, join_columns(columns))])]
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:

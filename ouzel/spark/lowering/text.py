@@ -172,7 +172,7 @@ def call(function: str, arguments: Iterable[str]) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
-def pack(columns: Iterable[str]) -> list[str]:
+def join_columns(columns: Iterable[str]) -> list[str]:
     """Columns in DDL, as many together as fit on a line."""
     lines: list[str] = []
     for column in columns:
@@ -194,6 +194,11 @@ def select(items: Iterable[str]) -> str:
 def csv_names(options: Mapping[str, str]) -> list[str]:
     """The names of the fields in order, where the table says them."""
     return [name.strip() for name in options.get("csv.columns", "").split(",") if name.strip()]
+
+
+def folder_columns(options: Mapping[str, str]) -> list[str]:
+    """The columns that a table's folders are named by, from the top on; empty if they are not."""
+    return [name.strip() for name in options.get("partition.by", "").split(",") if name.strip()]
 
 
 def csv_dialect(options: Mapping[str, str]) -> dict[str, str]:
