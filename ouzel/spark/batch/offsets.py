@@ -64,7 +64,7 @@ def with_predicates(scans: Mapping[str, Scan], topology: Topology) -> dict[str, 
     """
     read: dict[str, list[Expression | None]] = {}
     for component in topology.components:
-        for scan in (node for node in component.chain if isinstance(node, Scan)):
+        for scan in scans_in(component.chain):
             read.setdefault(scan.table, []).append(scan.predicate)
     same = {table: told[0] for table, told in read.items() if all(each == told[0] for each in told)}
     return {table: replace(scan, predicate=same.get(table)) for table, scan in scans.items()}

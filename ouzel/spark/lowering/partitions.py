@@ -66,10 +66,10 @@ def tell_folders(dag: Dag) -> Dag:
 
 def partition_filters(scan: Scan) -> list[str]:
     """What rows are asked for by values of folders, for our own reader, as far as it is a comparison with constants: tuples of texts."""
-    return [shown for part in _asked(scan) if (shown := _comparison(part))]
+    return [shown for part in _list_asked(scan) if (shown := _comparison(part))]
 
 
-def _asked(scan: Scan) -> Iterator[Expression]:
+def _list_asked(scan: Scan) -> Iterator[Expression]:
     """The conjuncts that read no other columns than those that folders are named by."""
     names = {name.lower() for name in folder_columns(dict(scan.options))}
     for part in conjuncts(scan.predicate) if scan.predicate else ():
@@ -99,7 +99,7 @@ def partitioned_parquet(scan: Scan, path: str) -> list[str]:
     own = [field for field in scan.columns if field.name not in keys]
     columns = join_columns(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in own)
     shown = "{" + ", ".join(f"{quote(name)}: {value}" for name, value in keys.items()) + "}"
-    where = [f"where={to_spark(conjunction(asked))}"] if (asked := [*_asked(scan)]) else []
+    where = [f"where={to_spark(conjunction(asked))}"] if (asked := [*_list_asked(scan)]) else []
     return [
         call(READ_PARTITIONS, ["spark", path, shown, *map(quote, columns), *where]),
         select(quote(column_name(name)) for name in scan.columns.names),

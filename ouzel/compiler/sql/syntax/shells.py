@@ -331,7 +331,7 @@ class _Shells:
         opening = next(
             (part.end_pos for part in tree.children if isinstance(part, lark.Token) and part.type == "LPAR"), 0
         )
-        options = (*self._partitioned(tree), *self._options(tree))
+        options = (*self._read_partitioned(tree), *self._options(tree))
         return CreateTable(
             self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), options,
             _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"), self._partitions(tree),
@@ -341,11 +341,11 @@ class _Shells:
         """The columns of its PARTITIONED BY."""
         return self._names(_trees(tree, "partitioned"))
 
-    def _partitioned(self, tree: lark.Tree[Any]) -> tuple[WrittenOption, ...]:
+    def _read_partitioned(self, tree: lark.Tree[Any]) -> tuple[WrittenOption, ...]:
         """PARTITIONED BY as the option that says the same."""
-        return tuple(self._partition_option(clause) for clause in _trees(tree, "partitioned"))
+        return tuple(self._make_partition_option(clause) for clause in _trees(tree, "partitioned"))
 
-    def _partition_option(self, clause: lark.Tree[Any]) -> WrittenOption:
+    def _make_partition_option(self, clause: lark.Tree[Any]) -> WrittenOption:
         names = self._names([clause])
         wrong = next((name for name in names if "," in name.text or name.text.strip() != name.text), None)
         if wrong is not None:
