@@ -222,6 +222,7 @@ class Writes:
             sink itself writes in a batch job too.
         publisher: import path of a function taking a SinkRequest and giving an EpochPublisher, for rows that are to be visible effectively
             once; empty if the sink cannot.
+        refuses: called with the options: why such a table cannot be written, though others of the connector can, and what to write instead.
     """
 
     sink: str
@@ -234,6 +235,7 @@ class Writes:
     replaces: Trait = never
     merged: Callable[[Options], Mapping[str, str]] = lambda options: {}
     publisher: str = ""
+    refuses: Callable[[Options], str] = lambda options: ""
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
     chosen = _format(connector, options)
     if options.get("json.array") == "true":
         return "a file that is one JSON array can only be read"
+    if connector.writes and (reason := connector.writes.refuses(options)):
+        return reason
     if chosen is not None and chosen.readable_only:
         return f"the format '{chosen.name}' can only be read"
     if (

@@ -241,7 +241,7 @@ def _compare(
     lag_us = None if lags is None else max(lags.values(), default=0)
     proof = evidence(record, home, *find_maker(job.program, job.topology, sink), lag_us)
     whole = record if record.ranges == record_in(home).ranges else None
-    unread = find_unread(sink, record, job.directory) if whole else Unread()
+    unread = find_unread(sink, job.topology, record, job.directory) if whole else Unread()
     tampered = (*changed, *false.values(), *unread.parts)
     proof = replace(proof, losses=()) if tampered else proof
     proof = replace(proof, late=None) if LATE in false else proof

@@ -28,6 +28,9 @@ SAID = {
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
+        "folders than those of `PARTITIONED BY` are refused": "connectors/"
+        "test_folders.py::test_other_folders_are_refused_with_their_place",
+        "a sink with `PARTITIONED BY` is refused": "connectors/test_folders.py::test_what_has_no_folders_is_refused",
         "Spark's streams refuse when the query is planned": "spark/lowering/"
         "test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import groupby, islice
@@ -48,6 +49,7 @@ def write_inputs(directory: Path, rows: int = 1200, seed: int = 7) -> None:
     profiles = list(_profiles(random, rows))
     for number in range(2):
         _json_lines(data / f"profiles-{number}.jsonl", profiles[number * rows // 2 : (number + 1) * rows // 2])
+    _write_visits(random, data / "visits", rows)
 
 
 def _stamp(step_ms: int, number: int, jitter_ms: int) -> dt.datetime:
@@ -165,6 +167,28 @@ def _profiles(random: Random, count: int) -> Iterator[dict[str, Any]]:
             "points": None if random.random() < 0.1 else int(random.integers(-50, 50)),
             "gone": _choose(random, (True, False), 1, 0.3)[0] if random.random() < 0.5 else None,
         }
+
+
+def _write_visits(random: Random, folder: Path, rows: int) -> None:
+    """In folders as Hive lays them out, `day=2024-02-29/gate=a%2Fb`; each file has a column `gate` of its own, which does not count."""
+    days = _choose(random, [dt.date(2024, 2, 28) + dt.timedelta(days=n) for n in range(4)], rows, 0.1)
+    gates = _choose(random, ("a/b", "100% é", "k=v: 'x'", "日本"), rows, 0.1)
+    frame = pl.DataFrame(
+        {"day": days, "gate": gates, "n": random.integers(0, 90, rows), "who": _choose(random, CITIES, rows, 0.1)}
+    )
+    for (day, gate), part in frame.group_by("day", "gate", maintain_order=True):
+        place = folder / f"day={_named(day)}" / f"gate={_named(gate)}"
+        place.mkdir(parents=True)
+        part.drop("day").with_columns(gate=pl.lit("inside")).write_parquet(place / "part-0.parquet")
+
+
+def _named(value: object) -> str:
+    """A value as Hive names a folder by it."""
+    return (
+        "__HIVE_DEFAULT_PARTITION__"
+        if value is None
+        else re.sub(r"[\"#%'*/:=?\\{\[\]^]", lambda sign: f"%{ord(sign[0]):02X}", str(value))
+    )
 
 
 def _words(random: Random, rows: int) -> pl.DataFrame:

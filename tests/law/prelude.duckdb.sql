@@ -19,6 +19,8 @@ CREATE TABLE profiles AS SELECT * EXCLUDE place, points * 2 AS twice FROM (
   SELECT *, row_number() OVER (PARTITION BY id ORDER BY seq DESC) AS place FROM read_json('data/profiles-*.jsonl', format = 'newline_delimited',
     columns = {seq: 'BIGINT', id: 'BIGINT', owner: 'VARCHAR', points: 'INTEGER', gone: 'BOOLEAN'})
 ) WHERE place = 1 AND NOT coalesce(gone, false);
+CREATE TABLE visits AS SELECT n, who, day, gate FROM read_parquet('data/visits/*/*/*.parquet', hive_partitioning = true,
+  hive_types = {day: DATE, gate: VARCHAR});
 CREATE TABLE late AS SELECT * FROM read_json('data/late.jsonl', format = 'newline_delimited',
   columns = {k: 'INTEGER', n: 'BIGINT', ts: 'TIMESTAMP'});
 CREATE TABLE events_of_a_year AS

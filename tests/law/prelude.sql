@@ -50,3 +50,6 @@ CREATE TABLE events_of_a_year (
   happened AS TIMESTAMP '2011-01-01 00:00:00' + (ts - TIMESTAMP '2024-02-28 23:40:00') * 14400,
   WATERMARK FOR happened AS happened - INTERVAL '40' HOUR
 ) WITH ('connector' = 'file', 'path' = 'data/events-*.parquet', 'format' = 'parquet');
+
+CREATE TABLE visits (n BIGINT, who VARCHAR, day DATE, gate VARCHAR) PARTITIONED BY (day, gate)
+WITH ('connector' = 'file', 'path' = 'data/visits', 'format' = 'parquet');

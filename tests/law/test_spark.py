@@ -26,7 +26,7 @@ class ReadingOnce:
     """A session whose jobs look once at the types that the files of a table hold, which is a job of Spark's, and not once a case."""
 
     session: Any
-    merged: dict[str, DataFrame] = field(default_factory=dict)
+    merged: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.session, name)
@@ -42,18 +42,18 @@ class Reader:
     """Spark's reader, but that frames with merged schemas are remembered: their files stay what they are."""
 
     reader: Any
-    merged: dict[str, DataFrame]
+    merged: dict[tuple[str, ...], DataFrame]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.reader, name)
 
-    def parquet(self, path: str, **options: Any) -> DataFrame:
+    def parquet(self, *paths: str, **options: Any) -> DataFrame:
         """As Spark's."""
         if options != {"mergeSchema": True}:
-            return self.reader.parquet(path, **options)
-        if path not in self.merged:
-            self.merged[path] = self.reader.parquet(path, **options)
-        return self.merged[path]
+            return self.reader.parquet(*paths, **options)
+        if paths not in self.merged:
+            self.merged[paths] = self.reader.parquet(*paths, **options)
+        return self.merged[paths]
 
 
 @pytest.fixture(scope="module")

@@ -334,7 +334,7 @@ def test_a_partition_is_read_from_its_beginning_and_none_is_left_out(tmp_path: P
         names = {"first": first, "second": second}
         claimed = {names[name]: span for name, span in ranges.items()}
         replace(record, ranges={"flights": claimed}, closed_us=closed_us).save(home)
-        return find_unread(choose_sink(job.program), read_record(home), tmp_path).parts
+        return find_unread(choose_sink(job.program), job.topology, read_record(home), tmp_path).parts
 
     assert claim(None, first=(0, 200), second=(200, 400)) == ()
     assert claim(None, first=(0, 200)) == (f"the run has ended, and has read {path} no further than 200",)

@@ -15,7 +15,16 @@ from ouzel.errors import QueryError
 def check_file(options: Mapping[str, str]) -> None:
     """What a connector's own check does: unknown and missing options."""
     for key in options:
-        if key not in ("path", "format", "bad.record", "follow", "changelog", "changelog.mode", "changelog.deleted"):
+        if key not in (
+            "path",
+            "format",
+            "bad.record",
+            "follow",
+            "partition.by",
+            "changelog",
+            "changelog.mode",
+            "changelog.deleted",
+        ):
             raise QueryError(f"the connector file has no option '{key}'", instead="it has path, format, bad.record")
     if "path" not in options:
         raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")

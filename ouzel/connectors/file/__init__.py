@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Mapping
 
@@ -48,6 +49,12 @@ def _check(options: Mapping[str, str]) -> None:
             instead="use 'json' or 'csv', or leave out 'follow'",
         )
 
+    if "partition.by" in options and glob.has_magic(options["path"].replace(",", "*")):
+        raise QueryError(
+            f"'path' cannot be '{options['path']}' of a table with 'partition.by', whose files are found by the names of their folders",
+            instead="name the one folder that holds those folders",
+        )
+
 
 def _follows(options: Mapping[str, str]) -> bool:
     return options.get("follow") == "true"
@@ -55,6 +62,15 @@ def _follows(options: Mapping[str, str]) -> bool:
 
 def _remove_follow(options: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in options.items() if name != "follow"}
+
+
+def _refuse_folders(options: Mapping[str, str]) -> str:
+    if "partition.by" not in options:
+        return ""
+    return (
+        "folders named by values of columns (PARTITIONED BY) are read and not written; leave it out, or write a table of Delta Lake: "
+        "'connector' = 'delta'"
+    )
 
 
 def _is_parquet(options: Mapping[str, str]) -> bool:
@@ -77,8 +93,8 @@ CONNECTOR = Connector(
     "Offsets are line numbers (rows of the file for Parquet). Text whose name ends with .gz or .zst is unpacked while it is read, from its "
     "beginning after a crash too. As a sink it writes a directory of parts, each under a temporary name "
     "first and renamed when it is whole; a batch that comes again after a crash is not written again. Runs that write to the "
-    "same directory add to it. Values of columns that are in the names of folders alone, `year=2013/month=1/a.parquet`, are not read as "
-    "columns: name the files, `t/**/*.parquet`, and take them of the METADATA column `file`.",
+    "same directory add to it. [Folders that are named by values of columns](sql.md#partitioned-folders), `day=2026-01-01/hour=3/`, are "
+    "read; they are not written.",
     (
         Option(
             "path",
@@ -111,6 +127,11 @@ CONNECTOR = Connector(
             "Into how many ranges of row groups each Parquet file is cut, so that several tasks can share it; by default as many as it "
             "takes to give every task something.",
             kind="integer",
+        ),
+        Option(
+            "partition.by",
+            "Source: the columns, separated by commas, by whose values the folders in `path` are named, from the top on, as `day, hour` of "
+            "`day=2026-01-01/hour=3/`; `PARTITIONED BY (day, hour)` says the same. A table that declares no columns finds them.",
         ),
         Option(
             "changelog",
@@ -155,6 +176,7 @@ CONNECTOR = Connector(
         changes_by=("changelog", "true"),
         spark="files",
         publisher="ouzel.connectors.file.publisher:FilePublisher",
+        refuses=_refuse_folders,
     ),
     check=_check,
     functions=("read_csv", "read_json", "read_parquet", "read_text"),

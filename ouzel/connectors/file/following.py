@@ -37,11 +37,12 @@ class Following:
         notes: a file that outlives the task, in which it is kept how far each file was read and what was there; None if nothing does.
         disk: the file system.
         given_to: the offset before which all records of a partition were given out; None while some of its bytes wait to be.
+        wanted: whether rows of the file of that name are asked for; another is not opened.
     """
 
     def __init__(
         self, path: str, directory: Path, notes: Path | None = None, disk: Disk = DISK,
-        given_to: Callable[[str], int | None] = lambda _: 0,
+        given_to: Callable[[str], int | None] = lambda _: 0, wanted: Callable[[str], bool] = lambda _: True,
     ) -> None:  # fmt: skip
         self._path, self._directory, self._notes, self._disk = path, directory, notes, disk
         self._register = Register()
@@ -52,7 +53,7 @@ class Following:
         self._left: dict[FileKey, tuple[float, int]] = {}
         self._kept: dict[str, list[Any]] = _read_notes(notes)
         self._told: set[str] = set()
-        self._given_to = given_to
+        self._given_to, self._wanted = given_to, wanted
         self._read_again: set[FileId] = set()
 
     def recall(self, partitions: Mapping[str, int]) -> None:
@@ -77,7 +78,7 @@ class Following:
         self._register.begin()
         for content in self._contents.values():
             self._let_go(content)
-        for path in self._disk.find(self._path, self._directory):
+        for path in filter(self._wanted, self._disk.find(self._path, self._directory)):
             self._meet(path)
         self._search()
         self._check_recalled()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
+from ouzel.connectors.file.partition_folders import find_names, find_types, partition_names
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, describe_word, judge_texts
 from ouzel.connectors.formats.base import Records
@@ -52,7 +54,19 @@ def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | 
     paths = find_files(options["path"], directory)
     if not paths:
         raise ConnectorError(f"there is no file at {options['path']} (looked from {directory})")
-    return find(paths, options)
+    return _with_folders(find(paths, options), paths, options, str(directory / options["path"]))
+
+
+def _with_folders(found: FoundColumns, paths: Sequence[str], options: Mapping[str, str], folder: str) -> FoundColumns:
+    """With the columns that folders are named by; of one that the files have too the folders count."""
+    names = partition_names(options) or find_names(paths, folder)
+    if not names:
+        return found
+    spelt = {name.lower(): name for name in names}
+    held = {spelt.get(name.lower(), name): kind for name, kind in found.columns.items()}
+    columns = {**held, **_arrow(find_types(paths, folder, names))}
+    more = {} if "partition.by" in options else {"partition.by": ", ".join(names)}
+    return replace(found, columns=columns, options={**found.options, **more})
 
 
 def _of_parquet(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:

@@ -1,4 +1,4 @@
-"""Columns that a file does not hold, as all of its rows have one value, which the log of its table says."""
+"""Columns that a file does not hold, as all of its rows have one value, which the log of its table or the name of its folder says."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _conjuncts(predicate: pl.Expr) -> Iterator[pl.Expr]:
 
 
 def refuse_folder_columns(columns: Iterable[str], held: Iterable[str], paths: Iterable[str]) -> None:
-    """See that no column is only in the names of folders, as those of `year=2013/month=1/a.parquet` are.
+    """See that no column is only in the names of folders that a pattern goes through, as those of `year=2013/month=1/a.parquet` are.
 
     Raises:
         ConnectorError: one is.
@@ -67,6 +67,6 @@ def refuse_folder_columns(columns: Iterable[str], held: Iterable[str], paths: It
         if name.lower() in folders and name.lower() not in there:
             part = folders[name.lower()]
             raise ConnectorError(
-                f"column '{name}' is in no file, only in the names of folders, as {part}, which are not read as columns; leave it out, and "
-                f"take it of a column `path VARCHAR METADATA FROM 'file'`: REGEXP_EXTRACT(path, '{name}=([^/]*)', 1)"
+                f"column '{name}' is in no file, only in the names of folders, as {part}; let 'path' name the folder that holds these "
+                f"folders, and add PARTITIONED BY with their columns, or leave it out"
             )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+from ouzel.connectors.file.partition_folders import files_below, partition_names, values_of
 from ouzel.errors import ConnectorError
 
 _OWN = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/", "/proc/thread-self/")
@@ -22,6 +23,8 @@ _KINDS = {
 
 def find_files(path: str, directory: Path) -> list[str]:
     """The files of a list of files, folders and globs, by name; those whose names begin with . or _ are none.
+
+    Those of a folder are what it holds, and what the folders in it hold that are named by values of columns.
 
     Raises:
         ConnectorError: a name is no text, which neither messages nor Spark can hold; or it is that of a pipe or a device.
@@ -46,13 +49,27 @@ def near_files(path: str, directory: Path) -> str:
 def refuse_input(options: Mapping[str, str], directory: Path) -> str:
     """Why a table's `path` is no input: the first of its names that is none. Empty if all are."""
     paths = [str(directory / pattern) for pattern in _patterns(options["path"])]
-    return next(
-        filter(
-            None,
-            (check(path) for path in paths for check in (_is_no_text, _cannot_be_read_again, _is_cut_into_folders)),
-        ),
-        "",
-    )
+    told = (check(path) for path in paths for check in (_is_no_text, _cannot_be_read_again))
+    return next(filter(None, told), "") or _refuse_folders(paths, partition_names(options))
+
+
+def _refuse_folders(paths: list[str], names: tuple[str, ...]) -> str:
+    """Why files lie in other folders than those of the table; empty if none does."""
+    try:
+        for path in filter(os.path.isdir, paths):
+            for file in _files_of(path):
+                values_of(file, path, names)
+    except ConnectorError as error:
+        return str(error)
+    return ""
+
+
+def _files_of(folder: str) -> list[str]:
+    """The files of a folder and of those in it that are named by values of columns."""
+    try:
+        return list(files_below(folder))
+    except PermissionError as error:
+        raise _make_closed(str(error.filename)) from None
 
 
 def _is_no_text(path: str) -> str:
@@ -61,19 +78,6 @@ def _is_no_text(path: str) -> str:
     shown = os.fsencode(path).decode(errors="backslashreplace")
     return (
         f"the path of the file {shown} is not UTF-8; rename it or the folder that it is in, or leave it out of 'path'"
-    )
-
-
-def _is_cut_into_folders(path: str) -> str:
-    """Spark would make columns of the names of folders, and take their files; a topology would find none."""
-    if not os.path.isdir(path) or not os.access(path, os.R_OK):
-        return ""
-    parts = [entry.name for entry in os.scandir(path) if "=" in entry.name and entry.is_dir()]
-    if not parts:
-        return ""
-    return (
-        f"the folder {path} is cut into folders by the values of columns, as {min(parts)}, which are not read as columns; name the files, "
-        f"'{os.path.basename(path)}/**/*', and take the values of a column `path VARCHAR METADATA FROM 'file'`"
     )
 
 
@@ -107,9 +111,10 @@ def _match(pattern: str, directory: Path) -> list[str]:
     place = str(directory / pattern)
     if problem := _cannot_be_read_again(place):
         raise ConnectorError(problem)
-    wanted = os.path.join(place, "*") if os.path.isdir(place) else place
-    _refuse_closed(wanted)
-    hits = glob.glob(wanted, recursive=True)
+    _refuse_closed(os.path.join(place, "*") if os.path.isdir(place) else place)
+    if os.path.isdir(place):
+        return _files_of(place)
+    hits = glob.glob(place, recursive=True)
     return [hit for hit in hits if os.path.isfile(hit) and not os.path.basename(hit).startswith((".", "_"))]
 
 

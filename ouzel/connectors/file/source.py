@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pyarrow.parquet as pq
+
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.following import Following, locate
 from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.parquet import ParquetReader, content_version, file_types, read_footer, row_ranges
+from ouzel.connectors.file.partition_folders import PartitionFolders, partition_names
 from ouzel.connectors.file.partitioned import refuse_folder_columns
 from ouzel.connectors.file.paths import find_files, near_files
-from ouzel.connectors.file.text import TextReader
+from ouzel.connectors.file.text import Opens, TextReader
 from ouzel.connectors.file.unchanged import Unchanged
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
@@ -28,9 +31,13 @@ class FileSource:
         self._followed: dict[str, TextReader] = {}
         self._follow = self._options.flag("follow")
         self._known: dict[str, None] = {}
-        path = self._options.text("path")
+        path, self._names = self._options.text("path"), partition_names(request.options)
+        data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._folders = PartitionFolders(str(request.directory / path), self._names, data, request.predicate)
         self._following = (
-            Following(path, request.directory, request.notes, given_to=self._given_to) if self._follow else None
+            Following(path, request.directory, request.notes, given_to=self._given_to, wanted=self._folders.is_wanted)
+            if self._follow
+            else None
         )
         self._unchanged = Unchanged(None if self._follow else request.notes)
 
@@ -49,7 +56,7 @@ class FileSource:
                 f"table '{self._request.table}' finds no file at {self._options.text('path')} (looked from {self._request.directory})"
                 + near_files(self._options.text("path"), self._request.directory)
             )
-        self._known |= dict.fromkeys(found)
+        self._known |= dict.fromkeys(filter(self._folders.is_wanted, found))
         if self._options.text("format") == "parquet":
             return self._row_ranges()
         return [Partition(path, True) for path in self._known]
@@ -58,20 +65,27 @@ class FileSource:
         """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""
         versions = {path: content_version(path) for path in self._known}
         footers = {path: read_footer(path) for path in versions}
-        columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
-        names: dict[str, None] = {}
-        for path, footer in footers.items():
-            held = file_types(footer)
-            match_columns(held, columns, path)
-            names |= dict.fromkeys(held)
-        refuse_folder_columns(columns, names, versions)
-        require_columns(list(names), columns, ", ".join(footers) if len(footers) < 3 else self._options.text("path"))
-        wanted = self._options.integer("partitions") or -(-self._request.tasks // len(footers))
+        self._check_columns(footers)
+        wanted = self._options.integer("partitions") or -(-self._request.tasks // max(1, len(footers)))
         return [
             Partition(f"{path}#{first}-{last}", True, version=versions[path])
             for path, footer in footers.items()
             for first, last in row_ranges(footer, wanted)
         ]
+
+    def _check_columns(self, footers: Mapping[str, pq.FileMetaData]) -> None:
+        fixed = {name.lower() for name in self._names}
+        own = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
+        columns = {name: kind for name, kind in own.items() if name.lower() not in fixed}
+        names: dict[str, None] = {}
+        for path, footer in footers.items():
+            held = file_types(footer)
+            match_columns(held, columns, path)
+            names |= dict.fromkeys(held)
+        refuse_folder_columns(columns, names, footers)
+        if footers:  # else no file is asked for
+            where = ", ".join(footers) if len(footers) < 3 else self._options.text("path")
+            require_columns(list(names), columns, where)
 
     def reader(self, partition: Partition, offset: int | None) -> Reader:
         """Start at a row or line; None is the beginning."""
@@ -79,7 +93,8 @@ class FileSource:
             path, _, rows = partition.id.rpartition("#")
             first, last = map(int, rows.split("-"))
             self._unchanged.check(path)
-            return ParquetReader(self._request, path, first if offset is None else offset, last, partition.version)
+            at, fixed = first if offset is None else offset, self._folders.values(path)
+            return ParquetReader(self._request, path, at, last, partition.version, fixed)
         return self._text_reader(partition.id, offset)
 
     def _text_reader(self, partition: str, offset: int | None) -> TextReader:
@@ -88,14 +103,15 @@ class FileSource:
         if file is None:
             self._unchanged.check(partition)
             watch = self._unchanged.watch(partition)
-            return TextReader(self._request, self._options, partition, offset, lambda: open_content(partition, watch))
+            return self._open_text(partition, offset, lambda: open_content(partition, watch))
         if following is not None:
             content = following.content(partition)
-            reader = self._followed[partition] = TextReader(
-                self._request, self._options, file.path, offset, lambda: content
-            )
+            reader = self._followed[partition] = self._open_text(file.path, offset, lambda: content)
             return reader
-        return TextReader(self._request, self._options, file.path, offset, lambda: open_content(locate(partition)))
+        return self._open_text(file.path, offset, lambda: open_content(locate(partition)))
+
+    def _open_text(self, path: str, offset: int | None, content: Opens) -> TextReader:
+        return TextReader(self._request, self._options, path, offset, content, self._folders.values(path))
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Lines are counted, each file's once; a Parquet file says how many rows it has."""

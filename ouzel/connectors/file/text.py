@@ -14,8 +14,9 @@ import polars as pl
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.file.followed import Followed
+from ouzel.connectors.file.partitioned import Fixed, fixed_columns
 from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
@@ -51,9 +52,15 @@ class TextReader:
     """Lines of one file from an offset on, decoded a batch at a time."""
 
     def __init__(
-        self, request: SourceRequest, options: TableOptions, path: str, offset: int | None, content: Opens | None = None
+        self,
+        request: SourceRequest,
+        options: TableOptions,
+        path: str,
+        offset: int | None,
+        content: Opens | None = None,
+        fixed: Fixed | None = None,
     ) -> None:
-        """`path` is what the file is called; `content` opens it, by default under that name."""
+        """`path` is what the file is called; `content` opens it, by default under that name. `fixed`: columns it does not hold."""
         self._request, self._path = request, path
         self._follow = options.flag("follow")
         if self._follow and is_packed(path):
@@ -61,7 +68,11 @@ class TextReader:
                 f"{path} is compressed, and such a file cannot be followed; leave it out of 'path', or leave out 'follow'"
             )
         self._opens = content or (lambda: open_content(path))
-        data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        own = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._fixed = fixed_columns(fixed or {}, own, path)
+        data = {name: kind for name, kind in own.items() if name not in self._fixed.columns}
+        lacking = (one.name for one in self._fixed if one.has_nulls() and one.name in request.required)
+        self._lacking = next(lacking, "")
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         self._dialect: Dialect | None = None
         self._headed = False
@@ -252,9 +263,11 @@ class TextReader:
 
     def _decode(self, records: Records, lines: np.ndarray, start_line: int) -> ReadBatch:
         decoded = self._decoder.decode(records)
+        if self._lacking:
+            decoded = _without_rows(decoded, len(records), f"column '{self._lacking}' may not be NULL")
         bad = [_bad_row(self._path, int(lines[index]) + 1, reason, records[index]) for index, reason in decoded.bad]
         lines = lines if decoded.kept is None else lines[decoded.kept]
-        frame = self._with_metadata(decoded.frame, lines) if self._request.metadata else decoded.frame
+        frame = self._complete(decoded.frame, lines)
         frame = decoded.weighed(frame, self._request.weight)
         predicate = self._request.predicate
         rows = frame if predicate is None else frame.filter(predicate)
@@ -267,13 +280,17 @@ class TextReader:
 
         return ReadBatch(rows, start_line, self._line, bad, place, decoded.notes)
 
-    def _with_metadata(self, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
-        request = self._request
+    def _complete(self, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
+        """All columns in order: those of the records, of their places, and of the folder."""
+        request, size = self._request, len(lines)
+        if not request.metadata and not self._fixed.width:
+            return frame
         known = {
-            "file": pl.Series([self._path]).new_from_index(0, len(lines)),
+            "file": pl.Series([self._path]).new_from_index(0, size),
             "row": pl.Series(lines + 1, dtype=pl.Int64),
         }
         added = {name: known[key].cast(request.columns[name]) for name, key in request.metadata.items()}
+        added |= {column.name: column.new_from_index(0, size) for column in self._fixed}
         return pl.DataFrame([(added[name] if name in added else frame[name]).alias(name) for name in request.columns])
 
     def close(self) -> None:
@@ -281,6 +298,13 @@ class TextReader:
         if self._content is not None:
             self._content.close()
             self._content = None
+
+
+def _without_rows(decoded: Decoded, records: int, reason: str) -> Decoded:
+    """As if all records were bad."""
+    weights = None if decoded.weights is None else decoded.weights[:0]
+    bad = [(index, reason) for index in range(records)]
+    return Decoded(decoded.frame.clear(), np.empty(0, np.int64), bad, decoded.notes, weights)
 
 
 def _raw_lines(data: bytes) -> Records:

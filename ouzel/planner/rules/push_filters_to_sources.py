@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import LONG_CHAIN, Expression, columns_of, conjunction, conjuncts
@@ -19,10 +19,25 @@ def push_filters_to_sources(dag: Dag) -> Dag:
     nothing.
     """
 
-    def change(node: Node, shared: Set[int]) -> Node:
-        return _split(node, _Descent(shared, dag.filters)) if isinstance(node, Filter) else node
+    return _with_filters(dag, lambda node, shared: _split(node, _Descent(shared, dag.filters)))
 
-    return dag.rewritten(change)
+
+def tell_sources(dag: Dag) -> Dag:
+    """Tell each source that applies a predicate what it is, and leave the filter where it is: for sources that may pass over rows by it."""
+
+    return _with_filters(dag, lambda node, shared: _tell(node, _Descent(shared, dag.filters, source_only=True)))
+
+
+def _with_filters(dag: Dag, change: Callable[[Filter, Set[int]], Node]) -> Dag:
+    """The DAG with each filter changed; the ids are of nodes below it that have several readers."""
+    return dag.rewritten(lambda node, shared: change(node, shared) if isinstance(node, Filter) else node)
+
+
+def _tell(node: Filter, descent: _Descent) -> Node:
+    below = node.input
+    for conjunct in conjuncts(node.predicate):
+        below = (descent.beneath(conjunct, below) if can_move(conjunct) else None) or below
+    return replace(node, input=below)
 
 
 def _split(node: Filter, descent: _Descent) -> Node:

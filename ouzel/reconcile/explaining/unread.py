@@ -10,8 +10,9 @@ from pathlib import Path
 from ouzel.compiler.plan import Scan, Sink, scans_in, walk
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.reading import Partition, ReadBatch, Source
+from ouzel.planner.topology import Topology
 from ouzel.reconcile.recording.record import Marks, RunRecord
-from ouzel.spark.batch.offsets import batch_request, covers_table
+from ouzel.spark.batch.offsets import batch_request, covers_table, with_predicates
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class Unread:
             yield f"'{table}' holds more than the run has read, added since or passed over; nor has the batch job read it."
 
 
-def find_unread(sink: Sink, record: RunRecord, directory: Path) -> Unread:
+def find_unread(sink: Sink, topology: Topology, record: RunRecord, directory: Path) -> Unread:
     """What a run has not read of the tables that can tell; relative paths start at `directory`. One that was stopped may lack the ends."""
-    scans = {scan.table: scan for scan in scans_in(walk(sink)) if scan.table in record.ranges}
+    there = {scan.table: scan for scan in scans_in(walk(sink)) if scan.table in record.ranges}
+    scans = with_predicates(there, topology)
     partly = [
         scan
         for scan in scans.values()

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import Node, Program, Scan, scans_in, walk
 from ouzel.connectors import load_function, reads_of
 from ouzel.connectors.reading import SourceRequest
@@ -37,7 +39,9 @@ def read_offsets(path: Path) -> Ranges:
         ) from None
 
 
-def select_needed(program: Program, directory: Path, offsets: Ranges) -> dict[str, Mapping[str, tuple[int, int]]]:
+def select_needed(
+    program: Program, topology: Topology, directory: Path, offsets: Ranges
+) -> dict[str, Mapping[str, tuple[int, int]]]:
     """The ranges without those of files that are read whole: these are Spark's own, which reads them faster.
 
     Raises:
@@ -49,7 +53,21 @@ def select_needed(program: Program, directory: Path, offsets: Ranges) -> dict[st
             raise OuzelError(
                 f"the offsets speak of '{table}', which the query does not read; it reads {', '.join(sorted(scans))}"
             )
-    return {table: parts for table, parts in offsets.items() if not covers_table(scans[table], directory, parts)}
+    asked = with_predicates(scans, topology)
+    return {table: parts for table, parts in offsets.items() if not covers_table(asked[table], directory, parts)}
+
+
+def with_predicates(scans: Mapping[str, Scan], topology: Topology) -> dict[str, Scan]:
+    """The tables with what the topology's sources were asked for: folders that this excludes hold nothing that they had to read.
+
+    A table that is read for several predicates has none.
+    """
+    read: dict[str, list[Expression | None]] = {}
+    for component in topology.components:
+        for scan in scans_in(component.chain):
+            read.setdefault(scan.table, []).append(scan.predicate)
+    same = {table: told[0] for table, told in read.items() if all(each == told[0] for each in told)}
+    return {table: replace(scan, predicate=same.get(table)) for table, scan in scans.items()}
 
 
 def as_run(program: Program, topology: Topology) -> Program:
@@ -77,4 +95,5 @@ def covers_table(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int
 def batch_request(scan: Scan, directory: Path) -> SourceRequest:
     """What a batch asks of the table's source; relative paths start at `directory`."""
     options = batch_options(scan.connector, dict(scan.options))
-    return SourceRequest(scan.table, options, scan.columns.polars(), directory)
+    predicate = lower(scan.predicate).value if scan.predicate else None
+    return SourceRequest(scan.table, options, scan.columns.polars(), directory, predicate=predicate)

@@ -109,7 +109,8 @@ def batch_run(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) 
     check_ends(job.program, offsets or {})
     if not offsets:
         return BatchRun(job, job.program, {})
-    return BatchRun(job, as_run(job.program, job.topology), select_needed(job.program, job.directory, offsets))
+    needed = select_needed(job.program, job.topology, job.directory, offsets)
+    return BatchRun(job, as_run(job.program, job.topology), needed)
 
 
 def _format_of(place: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from ouzel.errors import BadRecord, ConnectorError, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options
 from ouzel.spark.io.changelog import WEIGHT, rows_left
+from ouzel.spark.io.filters import read_filters
 from ouzel.spark.wheel import hand_on
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def read_table(
     options: Mapping[str, str],
     *,
     metadata: Mapping[str, str] | None = None,
+    filters: Sequence[Sequence[str]] = (),
     folder: str = ".",
     offsets: OffsetBounds | None = None,
     bad_records: BadRecords | None = None,
@@ -62,6 +64,7 @@ def read_table(
         columns: names and types in Spark's DDL; those that are NOT NULL must be there in every record.
         options: the table's WITH, 'connector' included.
         metadata: column -> key, for those columns that the connector gives beside the data.
+        filters: what rows are asked for, as `("day", ">=", "2026-01-02")`; what has none of them is not opened.
         folder: where relative paths start.
         offsets: what to read of each partition; without it all that is there, from the earliest to the latest.
         bad_records: what notes the records left out, where 'bad.record' is skip or dead-letter.
@@ -82,6 +85,7 @@ def read_table(
         str(Path(folder).resolve()),
         None if offsets is None else {name: [*span] for name, span in offsets.items()},
         spark.sparkContext.defaultParallelism,
+        [[*each] for each in filters],
     )
     read = spark.read.format(source.called).option("table", json.dumps(vars(given)))
     if not changelog:
@@ -120,6 +124,7 @@ class TableRequest:
     folder: str
     offsets: dict[str, list[int]] | None
     tasks: int
+    filters: list[list[str]] = field(default_factory=list)
 
     @property
     def connector(self) -> str:
@@ -135,6 +140,7 @@ class TableRequest:
             Path(self.folder),
             self.metadata,
             frozenset(self.required),
+            read_filters(self.filters, columns),
             name=query,
         )
 

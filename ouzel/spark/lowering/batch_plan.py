@@ -15,6 +15,7 @@ from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
+from ouzel.spark.lowering.partitions import tell_folders
 from ouzel.spark.lowering.text import free_name
 
 Definitions = Mapping[str, Expression]
@@ -25,7 +26,7 @@ def batch_plan(program: Program) -> Dag:
     dag = Dag(program.sinks)
     for rule in RULES:
         dag = rule(dag)
-    return dag
+    return tell_folders(dag)
 
 
 def name_results(dag: Dag) -> Dag:

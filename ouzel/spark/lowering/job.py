@@ -21,6 +21,8 @@ from ouzel.spark.lowering.group_sessions import group_sessions
 from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
+from ouzel.spark.lowering.partitions import READ_PARTITIONS
+from ouzel.spark.lowering.partitions import READER as PARTITIONS
 from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.sinks import lower_sink
 from ouzel.spark.lowering.sort_less import sort_less
@@ -148,10 +150,12 @@ class _Job:
         return AT if "at" in self._names | _names_in("\n".join(self._endings())) else ""
 
     def _parquet(self) -> str:
-        if READ_PARQUET not in self._names:
+        of_folders = READ_PARTITIONS in self._names
+        if READ_PARQUET not in self._names and not of_folders:
             return ""
         scans = (scan for scan in self.scans.values() if dict(scan.options).get("format") == "parquet")
-        return parquet_reader(field.type for scan in scans for field in scan.columns)
+        reader = parquet_reader((field.type for scan in scans for field in scan.columns), of_folders)
+        return f"{reader}\n\n{PARTITIONS}" if of_folders else reader
 
     @cached_property
     def _names(self) -> frozenset[str]:

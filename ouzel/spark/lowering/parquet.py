@@ -75,13 +75,15 @@ READER = '''def read_parquet(spark: SparkSession, path: str, *columns: str) -> D
 '''
 
 
-def parquet_reader(declared: Iterable[DataType]) -> str:
-    """The functions of a job that reads Parquet into columns of these types."""
+def parquet_reader(declared: Iterable[DataType], of_folders: bool = False) -> str:
+    """The functions of a job that reads Parquet into columns of these types; `of_folders` if it is given lists of folders too."""
     kinds = [part for kind in declared for part in walk_type(kind)]
     names, there = {to_spark_type(kind) for kind in kinds}, {type(kind) for kind in kinds}
     wider = {name: held for name, held in WIDER.items() if name in names}
     cases = [case for kind, case in CASES.items() if kind in there]
-    return "\n\n".join(part for part in (_wider(wider), _fits(cases, wider), _reader(cases, wider)) if part)
+    reader = _reader(cases, wider)
+    parts = (_wider(wider), _fits(cases, wider), _of_folders(reader) if of_folders else reader)
+    return "\n\n".join(part for part in parts if part)
 
 
 Wider = Mapping[str, str]
@@ -100,6 +102,16 @@ def _wider(wider: Wider) -> str:
 def _fits(cases: Sequence[str], wider: Wider) -> str:
     taken = ' or held.simpleString() in WIDER.get(declared.simpleString(), "").split()' if wider else ""
     return f"{FITS}{''.join(cases)}    return held == declared{taken}\n" if cases else ""
+
+
+def _of_folders(reader: str) -> str:
+    first, line, rest = reader.partition("    frame = ")
+    named = "    paths, path = ([path], path) if isinstance(path, str) else (path, path[0])\n"
+    return (
+        first.replace("path: str", "path: str | list[str]")
+        + named
+        + (line + rest).replace(".parquet(path", ".parquet(*paths")
+    )
 
 
 def _reader(cases: Sequence[str], wider: Wider) -> str:

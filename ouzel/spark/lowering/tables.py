@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from ouzel.compiler.catalog import load_named
 from ouzel.compiler.functions.spark import column_name
@@ -16,14 +16,17 @@ from ouzel.spark.lowering.csv import CLOSED, READ_CSV
 from ouzel.spark.lowering.json import READ_JSON, shown_exact
 from ouzel.spark.lowering.kafka import read_kafka
 from ouzel.spark.lowering.parquet import READ_PARQUET
+from ouzel.spark.lowering.partitions import partition_filters, partitioned_parquet
 from ouzel.spark.lowering.text import (
     Range,
     call,
     csv_names,
     csv_reader,
+    folder_columns,
     identifier,
     is_lenient,
     is_relative,
+    join_columns,
     path_text,
     quote,
     show_options,
@@ -76,13 +79,15 @@ def refuse_unkept(scan: Scan) -> None:
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
-    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out, and
-    files that are one JSON array.
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out,
+    files that are one JSON array, and text in folders that are named by values of columns, of which they would look at all.
 
     Raises:
         NotSupported: the format cannot be read in batch.
     """
     options = dict(scan.options)
+    if folder_columns(options) and (options["format"] != "parquet" or {*"{}"} & {*options["path"]}):
+        return None
     ours = is_lenient(options) or NOT_OF_SPARK.search(options["path"]) or options.get("json.array") == "true"
     if parts is not None or scan.metadata or ours:
         return None
@@ -158,6 +163,7 @@ def call_reader(function: str, scan: Scan, folder: str, *more: str, path: str = 
         quote(columns),
         show_options(options, path),
         *([f"metadata={{{metadata}}}"] if metadata else []),
+        *([f"filters=[{', '.join(filters)}]"] if (filters := partition_filters(scan)) else []),
         *([f"folder={folder}"] if starts_at_folder(options) else []),
         *more,
     ]
@@ -180,22 +186,10 @@ PATHS = frozenset({"path", "dead-letter.path", "items.path"})
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    if folder_columns(options):
+        return partitioned_parquet(scan, path_text(scan.table, options))
     columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
-    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, _pack(columns))])]
-
-
-def _pack(columns: Iterable[str]) -> list[str]:
-    """Columns in DDL, as many together as fit on a line."""
-    lines: list[str] = []
-    for column in columns:
-        if lines and len(lines[-1]) + len(column) < COLUMNS_LINE:
-            lines[-1] += f", {column}"
-        else:
-            lines.append(column)
-    return lines
-
-
-COLUMNS_LINE = 90
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, join_columns(columns))])]
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:

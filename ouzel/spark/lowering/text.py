@@ -101,7 +101,19 @@ RESERVED = frozenset(
         "Window",
         "write_table",
     }
-    | {"Column", "closed", "fits", "re", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
+    | {
+        "Column",
+        "closed",
+        "fits",
+        "folders_in",
+        "re",
+        "read_csv",
+        "read_parquet",
+        "read_partitions",
+        "reduce",
+        "unquote",
+        "WIDER",
+    }
     | {
         "Any",
         "Collection",
@@ -160,6 +172,20 @@ def call(function: str, arguments: Iterable[str]) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
+def join_columns(columns: Iterable[str]) -> list[str]:
+    """Columns in DDL, as many together as fit on a line."""
+    lines: list[str] = []
+    for column in columns:
+        if lines and len(lines[-1]) + len(column) < COLUMNS_LINE:
+            lines[-1] += f", {column}"
+        else:
+            lines.append(column)
+    return lines
+
+
+COLUMNS_LINE = 90
+
+
 def select(items: Iterable[str]) -> str:
     """A select."""
     return call(".select", items)
@@ -168,6 +194,11 @@ def select(items: Iterable[str]) -> str:
 def csv_names(options: Mapping[str, str]) -> list[str]:
     """The names of the fields in order, where the table says them."""
     return [name.strip() for name in options.get("csv.columns", "").split(",") if name.strip()]
+
+
+def folder_columns(options: Mapping[str, str]) -> list[str]:
+    """The columns that a table's folders are named by, from the top on; empty if they are not."""
+    return [name.strip() for name in options.get("partition.by", "").split(",") if name.strip()]
 
 
 def csv_dialect(options: Mapping[str, str]) -> dict[str, str]:

@@ -46,6 +46,7 @@ def read_stream(
     options: Mapping[str, str],
     *,
     metadata: Mapping[str, str] | None = None,
+    filters: Sequence[Sequence[str]] = (),
     folder: str | None = None,
     end_mark: str = "",
     rows: int = MICRO_BATCH_ROWS,
@@ -61,6 +62,7 @@ def read_stream(
         columns: names and types in Spark's DDL; those that are NOT NULL must be there in every record.
         options: the table's WITH, 'connector' included.
         metadata: column -> key, for those columns that the connector gives beside the data.
+        filters: what rows are asked for, as `("day", ">=", "2026-01-02")`; what has none of them is not opened.
         folder: where relative paths start; by default the working directory.
         end_mark: name of one more BOOLEAN column, false in every row; once a bounded source has given everything, one more row comes in
             which it is true and all else NULL.
@@ -72,9 +74,8 @@ def read_stream(
 
     given = StructType.fromDDL(columns)
     required = [column.name for column in given if not column.nullable]
-    table_of = TableRequest(
-        table, dict(options), dict(metadata or {}), required, str(Path(folder or ".").resolve()), None, 1
-    )
+    place, asked = str(Path(folder or ".").resolve()), [[*each] for each in filters]
+    table_of = TableRequest(table, dict(options), dict(metadata or {}), required, place, None, 1, asked)
     fields = [StructField(column.name, column.dataType, bool(end_mark) or column.nullable) for column in given]
     weight = [StructField(WEIGHT, LongType())] if reads_of(options["connector"], table).changelog(options) else []
     mark = [StructField(end_mark, BooleanType())] if end_mark else []

@@ -60,6 +60,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     traits = _connector(source, statement, connectors)
     options = _options(source, statement, traits)
     _check_fields(source, statement)
+    _check_partitions(source, statement)
     name = statement.name.text
     epoch = traits.epoch(dict(options)) if traits.epoch else ""
     scan, declared = _scan(source, statement, traits, options, epoch)
@@ -158,6 +159,18 @@ def _check_fields(source: QueryText, statement: CreateTable) -> None:
             field == name or field.startswith(f"{name}.") for name in names
         ):
             raise source.error(f"the option '{option.key}' is of no column", option.span, near(field, names))
+
+
+def _check_partitions(source: QueryText, statement: CreateTable) -> None:
+    """See that PARTITIONED BY names columns of the data."""
+    names = [column.name.text for column in statement.columns if not column.expression and column.metadata is None]
+    for name in statement.partitions:
+        if not pick(name, names):
+            raise source.error(
+                f"PARTITIONED BY names {name.text}, and the table declares no such column",
+                name.span,
+                near(name.text, names, f"declare it with its type: {name.text} VARCHAR"),
+            )
 
 
 def _note_quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:

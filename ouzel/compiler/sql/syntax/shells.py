@@ -190,7 +190,7 @@ _BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
 _CLAUSES_ELSEWHERE = {
     "FORMAT": "the format is an option of WITH: 'format' = 'json'",
     "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
-    "PARTITIONED": "leave it out: a sink's folder is not cut by columns",
+    "PARTITIONED": "write PARTITIONED BY (a, b) before WITH, with the names of columns alone",
     "PARTITION": "leave it out: a sink's folder is not cut by columns",
     "APPEND": "leave it out: of any table that is written EXPLAIN says whether rows are taken back",
     "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
@@ -332,10 +332,30 @@ class _Shells:
         opening = next(
             (part.end_pos for part in tree.children if isinstance(part, lark.Token) and part.type == "LPAR"), 0
         )
+        options = (*self._read_partitioned(tree), *self._options(tree))
         return CreateTable(
-            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), self._options(tree),
-            _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"),
+            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), options,
+            _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"), self._partitions(tree),
         )  # fmt: skip
+
+    def _partitions(self, tree: lark.Tree[Any]) -> tuple[Name, ...]:
+        """The columns of its PARTITIONED BY."""
+        return self._names(_trees(tree, "partitioned"))
+
+    def _read_partitioned(self, tree: lark.Tree[Any]) -> tuple[WrittenOption, ...]:
+        """PARTITIONED BY as the option that says the same."""
+        return tuple(self._make_partition_option(clause) for clause in _trees(tree, "partitioned"))
+
+    def _make_partition_option(self, clause: lark.Tree[Any]) -> WrittenOption:
+        names = self._names([clause])
+        wrong = next((name for name in names if "," in name.text or name.text.strip() != name.text), None)
+        if wrong is not None:
+            raise self.source.error("no folder is named by such a column", wrong.span, "rename the column")
+        if str(clause.children[1]).upper() != "BY":
+            raise self.source.error(
+                f"{clause.children[1]} does not belong here", _span(clause), "write PARTITIONED BY (a, b)"
+            )
+        return WrittenOption("partition.by", ", ".join(name.text for name in names), _span(clause))
 
     def _star(self, tree: lark.Tree[Any]) -> Span | None:
         stars = _trees(tree, "every")

@@ -74,6 +74,7 @@ class CreateTable:
         star: where a `*` is in that list.
         like: its LIKE clause.
         query: the tokens behind AS.
+        partitions: the columns of its PARTITIONED BY.
     """
 
     name: Name
@@ -86,6 +87,7 @@ class CreateTable:
     star: Span | None = None
     like: LikeClause | None = None
     query: Tokens = ()
+    partitions: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True)
