@@ -33,7 +33,7 @@ from ouzel.runtime.state.state_parts import read_state_part, write_state_part
 from ouzel.spark.io.arrow import arrow_schema, record_batches
 
 if TYPE_CHECKING:
-    from ouzel.spark.lowering.state_nodes import HeldOperator
+    from ouzel.spark.lowering.held import HeldOperator
 
 BUCKETS = 64
 """Into so many buckets the keys of an operator are dealt: one call for each in each micro-batch, and each keeps its state as one value."""

@@ -185,9 +185,9 @@ class StructuredHandle(RowIteration):
             with checkpoint_of(self._job, self._queries, spark) as checkpoint:
                 try:
                     for query in self._queries:
-                        self._say_pinned(describe_pinned(checkpoint, query.sink.table, spark.conf.get(PARTITIONS)))
-                        self._streams.append(Stream(query, self._job, self._gate))
-                        self._streams[-1].start(spark, checkpoint.uri)
+                        self._say_pinned(describe_pinned(checkpoint.home, query.sink.table, spark.conf.get(PARTITIONS)))
+                        self._streams.append(Stream(query, self._job, self._gate, checkpoint))
+                        self._streams[-1].start(spark)
                     self._state = RunState.RUNNING
                     self._follow()
                 finally:

@@ -14,7 +14,7 @@ from ouzel.compiler.plan import WEIGHT, Node
 from ouzel.errors import OuzelError
 from ouzel.session import load_text
 from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
-from ouzel.spark.lowering.state_nodes import HeldOperator
+from ouzel.spark.lowering.held import HeldOperator
 from ouzel.spark.lowering.streaming import streaming_queries
 from tests.law.compare import plain_fold
 

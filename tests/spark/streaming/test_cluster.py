@@ -16,7 +16,7 @@ import pytest
 from ouzel.session import load_text
 from ouzel.spark.lowering.streaming import streaming_queries
 from tests.servers.spark import StandaloneCluster
-from tests.servers.waiting import is_reached
+from tests.servers.waiting import is_reached, wait_until
 from tests.spark.batch.conftest import plain
 from tests.spark.batch.plain import INTERPRETED, PlainPython
 from tests.spark.streaming.test_kill import ROWS, TOTALS, rows_in
@@ -112,14 +112,14 @@ def runs(request: pytest.FixtureRequest, cluster: StandaloneCluster, plain: Plai
 
 
 def test_executors_that_are_killed_under_load_cost_no_row(runs: Runs) -> None:
-    run, killed = runs.begin(partitions=3), set[int]()
+    gone = runs.cluster.executors()  # of runs before, if they have not ended yet
+    run = runs.begin(partitions=3)
     for count in (2, 5):
         runs.await_committed(count, run)
-        is_reached(lambda: bool(runs.cluster.executors() - killed), WAIT_S)
-        one = max(runs.cluster.executors() - killed)
+        wait_until(lambda: runs.cluster.executors() - gone, WAIT_S)
+        one = max(runs.cluster.executors() - gone)
         os.kill(one, signal.SIGKILL)
-        killed.add(one)
-    assert len(killed) == 2
+        gone.add(one)
     runs.check(run)
     assert runs.committed > 6, "they were killed when all was done"
 
@@ -132,4 +132,5 @@ def test_a_driver_that_is_killed_goes_on_with_the_partitions_of_its_checkpoint(r
     before = runs.committed
     said = runs.check(runs.begin(partitions=5))
     assert runs.committed > before
+    assert sorted(part.name for part in (runs.folder / "state/kept/state/0").glob("[0-9]*")) == ["0", "1", "2"]
     assert f"has 3 shuffle partitions, and Spark keeps that number; {PARTITIONS} = 5 begins with a new" in said

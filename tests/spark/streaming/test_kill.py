@@ -69,6 +69,7 @@ def begun(folder: Path, *more: str, workers: Path = Path(sys.executable)) -> sub
 def warm_workers() -> Iterator[WarmWorkers]:
     """Spark's workers, which begin with all imported."""
     workers = WarmWorkers()
+    workers.import_all()
     yield workers
     workers.close()
 

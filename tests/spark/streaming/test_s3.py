@@ -71,6 +71,11 @@ def told(run: subprocess.Popen[bytes]) -> str:
     return run.communicate(timeout=WAIT_S)[1].decode()
 
 
+def totals_are_right(folder: Path) -> bool:
+    found = Counter((row["n"], row["total"]) for row in rows_in(folder))
+    return found == Counter((n, sum(range(n % 7, n + 1, 7))) for n in range(ROWS))
+
+
 def test_state_in_s3_outlives_a_driver_that_is_killed_and_is_that_of_one_query(
     tmp_path: Path, s3: S3Server, warm_workers: WarmWorkers
 ) -> None:
@@ -88,11 +93,33 @@ def test_state_in_s3_outlives_a_driver_that_is_killed_and_is_that_of_one_query(
     assert again.returncode == 0, said
     assert "table 'kept': the state in its checkpoint has 3 shuffle partitions, and Spark keeps that number" in said
     assert len(parts(tmp_path)) > len(before), "it was killed after its last micro-batch"
-    found = Counter((row["n"], row["total"]) for row in rows_in(tmp_path))
-    assert found == Counter((n, sum(range(n % 7, n + 1, 7))) for n in range(ROWS))
+    assert totals_are_right(tmp_path)
     assert any(path.suffix == ".zip" for path in s3.objects.rglob("state/**/*")), "no state is in S3"
     (tmp_path / "numbers.sql").write_text(TOTALS.replace("MOD(n, 7)", "MOD(n, 8)"))
     assert "s3a://kept/jobs/totals is the checkpoint of another query" in told(begun(tmp_path, s3, warm_workers, *jars))
+
+
+APART = ("another run began there, so this one ends", "CONCURRENT_STREAM_LOG_UPDATE")
+"""What a run says that has met another on its checkpoint: ours as a rule, Spark's where both have come to the same micro-batch."""
+
+
+@pytest.mark.parametrize(("first_ms", "is_amid"), [(5000, False), (30000, True)], ids=["at_once", "amid"])
+def test_two_drivers_on_one_checkpoint_are_kept_apart_and_the_answer_is_exact(
+    first_ms: int, is_amid: bool, tmp_path: Path, s3: S3Server, warm_workers: WarmWorkers
+) -> None:
+    options = ("--conf", f"spark.driver.extraClassPath={spark_jars()}/*", "--conf", f"{PARTITIONS}=2")
+    (tmp_path / "numbers.sql").write_text(TOTALS)
+    first = begun(tmp_path, s3, warm_workers, *options, "--set", f"trigger.ms={first_ms}")
+    is_reached(lambda: not is_amid or parts(tmp_path) or first.poll() is not None, WAIT_S)
+    runs = first, begun(tmp_path, s3, warm_workers, *options, "--set", "trigger.ms=5000")
+    ends = [(told(run), run.returncode) for run in runs]
+    assert any(code for _, code in ends), f"both came to their end: {ends}"
+    assert all(code == 0 or any(words in said for words in APART) for said, code in ends), ends
+    if all(code for _, code in ends):
+        last = begun(tmp_path, s3, warm_workers, *options)
+        said = told(last)
+        assert last.returncode == 0, said
+    assert totals_are_right(tmp_path), ends
 
 
 def test_without_the_jars_it_is_said_which_they_are(tmp_path: Path, s3: S3Server, warm_workers: WarmWorkers) -> None:
