@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from tests.servers.spark import StandaloneCluster
 from tests.servers.waiting import is_reached, wait_until
 from tests.spark.batch.conftest import plain
 from tests.spark.batch.plain import INTERPRETED, PlainPython
-from tests.spark.streaming.test_kill import ROWS, TOTALS, rows_in
+from tests.spark.streaming.test_kill import ROWS, TOTALS, end, rows_in
 
 __all__ = ["plain"]
 
@@ -62,26 +62,21 @@ class Runs:
     cluster: StandaloneCluster
     folder: Path
     python: Path
+    begun: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def begin(self, partitions: int) -> subprocess.Popen[bytes]:
         """A driver, in a session of its own."""
         command = [
-            sys.executable,
-            "-m",
-            "ouzel",
-            "run",
-            str(self.folder / "numbers.sql"),
-            "--engine",
-            "spark",
-            "--master",
-            self.cluster.url,
-        ]
+            sys.executable, "-m", "ouzel", "run", str(self.folder / "numbers.sql"), "--engine", "spark", "--master", self.cluster.url,
+        ]  # fmt: skip
         settings = [part for each in (*SETTINGS, f"{PARTITIONS}={partitions}") for part in ("--conf", each)]
         limits = ("--set", "trigger.rows=400", "--set", "checkpoint.path=state")
         environment = {**os.environ, "PYSPARK_PYTHON": str(self.python)}
-        return subprocess.Popen(
+        run = subprocess.Popen(
             [*command, *limits, *settings, *INTERPRETED], start_new_session=True, stderr=subprocess.PIPE, env=environment
         )  # fmt: skip
+        self.begun.append(run)
+        return run
 
     @property
     def committed(self) -> int:
@@ -103,12 +98,17 @@ class Runs:
 
 
 @pytest.fixture(params=ANSWERS, ids=["own", "ours"])
-def runs(request: pytest.FixtureRequest, cluster: StandaloneCluster, plain: PlainPython, tmp_path: Path) -> Runs:
+def runs(
+    request: pytest.FixtureRequest, cluster: StandaloneCluster, plain: PlainPython, tmp_path: Path
+) -> Iterator[Runs]:
     """Of a query of Spark's own nodes, and of one of our operators."""
     (tmp_path / "numbers.sql").write_text(request.param)
     (query,) = streaming_queries(load_text(request.param, tmp_path, "numbers").program, tmp_path, "numbers")
     assert bool(query.ours) == (request.param is TOTALS)
-    return Runs(cluster, tmp_path, plain.workers.python)
+    made = Runs(cluster, tmp_path, plain.workers.python)
+    yield made
+    for run in made.begun:
+        end(run)
 
 
 def test_executors_that_are_killed_under_load_cost_no_row(runs: Runs) -> None:
@@ -127,8 +127,7 @@ def test_executors_that_are_killed_under_load_cost_no_row(runs: Runs) -> None:
 def test_a_driver_that_is_killed_goes_on_with_the_partitions_of_its_checkpoint(runs: Runs) -> None:
     first = runs.begin(partitions=3)
     runs.await_committed(3, first)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.communicate()
+    end(first)
     before = runs.committed
     said = runs.check(runs.begin(partitions=5))
     assert runs.committed > before

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,13 @@ def warm_workers() -> Iterator[WarmWorkers]:
     workers.close()
 
 
+def end(run: subprocess.Popen[bytes]) -> None:
+    """Kill a run, and the JVM that it has started; nothing of one that has ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+
+
 def parts(folder: Path) -> list[Path]:
     return sorted((folder / "kept").glob("part-*"))
 
@@ -87,8 +95,7 @@ def rows_after_a_kill(query: str, tmp_path: Path, warm_workers: WarmWorkers) -> 
     (tmp_path / "numbers.sql").write_text(query)
     first = begun(tmp_path, *SLOWLY)
     is_reached(lambda: len(parts(tmp_path)) >= 4 or first.poll() is not None, WAIT_S)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
+    end(first)
     before = parts(tmp_path)
     assert len(before) >= 4, "it was killed before it had written anything"
     again = begun(tmp_path, workers=warm_workers.python)
