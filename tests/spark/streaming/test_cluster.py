@@ -23,7 +23,7 @@ from tests.spark.streaming.test_kill import ROWS, TOTALS, end, rows_in
 
 __all__ = ["plain"]
 
-WAIT_S = 400
+WAIT_S = 900
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3 * WAIT_S)]
 
 OWN = f"""

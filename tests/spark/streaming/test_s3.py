@@ -20,7 +20,7 @@ from tests.spark.streaming.test_kill import ROWS, TOTALS, end, parts, rows_in, w
 
 __all__ = ["warm_workers"]
 
-WAIT_S = 400
+WAIT_S = 900
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3 * WAIT_S)]
 
 ENGINE = ("--engine", "spark", "--master", "local[2]", "--conf", "spark.ui.enabled=false")
