@@ -208,6 +208,17 @@ def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
     assert str(translate_error(RuntimeError(raised))) == said
 
 
+def test_a_process_beside_the_driver_that_does_not_begin_is_told_with_its_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/python")
+    said = str(translate_error(RuntimeError(f"{CALLED}SparkException: Python worker failed to connect back.")))
+    assert (
+        "has not begun within the ten seconds that Spark gives it; the machine is too busy, or /no/python, which"
+        in said
+    )
+
+
 def test_a_file_that_may_not_be_opened_is_not_said_to_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark says of either that it does not exist."""
     file = tmp_path / "a b.csv"
