@@ -53,7 +53,7 @@ class WarmWorkers:
 
     def import_all(self) -> None:
         """Have all imported now, and not when Spark waits: it gives the processes beside a driver ten seconds to begin."""
-        subprocess.run([self.python, "-m", "pyspark.version"], check=True)
+        subprocess.run([self.python, "-m", "pyspark.install"], check=True)
 
     def close(self) -> None:
         """End it; what it has forked ends with its JVM."""

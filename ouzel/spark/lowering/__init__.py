@@ -13,7 +13,7 @@ __all__ = ["run_job", "spark_job"]
 def __getattr__(name: str) -> Any:
     """The compiler is needed only once somebody asks for a job: Spark's workers, which read `held`, have none."""
     if name in __all__:
-        from ouzel.spark.lowering import job
+        from ouzel.spark.lowering.job import run_job, spark_job
 
-        return getattr(job, name)
+        return {"run_job": run_job, "spark_job": spark_job}[name]
     raise AttributeError(f"module 'ouzel.spark.lowering' has no attribute '{name}'")

@@ -77,9 +77,8 @@ def warm_workers() -> Iterator[WarmWorkers]:
 
 def end(run: subprocess.Popen[bytes]) -> None:
     """Kill a run, and the JVM that it has started; nothing of one that has ended."""
-    with suppress(ProcessLookupError):
+    with run, suppress(ProcessLookupError):
         os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
 
 
 def parts(folder: Path) -> list[Path]:
