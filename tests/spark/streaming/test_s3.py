@@ -1,4 +1,4 @@
-"""Checkpoints of Structured Streaming in S3, by Hadoop's jars and a real server: drivers killed, two at once, one without the jars."""
+"""Checkpoints of Structured Streaming in S3, by Hadoop's jars and a real server: a driver that is killed, and one without the jars."""
 
 from __future__ import annotations
 
@@ -97,27 +97,6 @@ def test_state_in_s3_outlives_a_driver_that_is_killed_and_is_that_of_one_query(r
     assert any(path.suffix == ".zip" for path in runs.s3.objects.rglob("state/**/*")), "no state is in S3"
     (runs.folder / "numbers.sql").write_text(TOTALS.replace("MOD(n, 7)", "MOD(n, 8)"))
     assert "s3a://kept/jobs/totals is the checkpoint of another query" in told(runs.begin_with_jars(3))
-
-
-APART = ("another run began there, so this one ends", "CONCURRENT_STREAM_LOG_UPDATE", "destination file exists")
-"""What a run says that has met another on its checkpoint: ours as a rule, Spark's where both begin or have come to the same micro-batch."""
-
-
-@pytest.mark.parametrize(("first_ms", "is_amid"), [(5_000, False), (30_000, True)], ids=["at_once", "amid"])
-def test_two_drivers_on_one_checkpoint_are_kept_apart_and_the_answer_is_exact(
-    first_ms: int, is_amid: bool, runs: Runs
-) -> None:
-    first = runs.begin_with_jars(2, first_ms)
-    is_reached(lambda: not is_amid or parts(runs.folder) or first.poll() is not None, WAIT_S)
-    second = runs.begin_with_jars(2, 5_000)
-    ends = [(told(run), run.returncode) for run in (first, second)]
-    assert any(code for _, code in ends), f"both came to their end: {ends}"
-    assert all(code == 0 or any(words in said for words in APART) for said, code in ends), ends
-    if all(code for _, code in ends):
-        last = runs.begin_with_jars(2)
-        said = told(last)
-        assert last.returncode == 0, said
-    assert runs.is_right(), ends
 
 
 def test_without_the_jars_it_is_said_which_they_are(runs: Runs) -> None:
