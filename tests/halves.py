@@ -88,13 +88,16 @@ HALVES = {
     "tests/spark/batch/test_cluster.py": Half.NEVER,
     "tests/spark/batch/test_jobs.py": Half.NEVER,
     "tests/spark/batch/test_managed.py": Half.NEVER,
+    "tests/spark/streaming/test_cluster.py": Half.NEVER,
     "tests/spark/streaming/test_kill.py": Half.NEVER,
+    "tests/spark/streaming/test_s3.py": Half.NEVER,
     # Each way to starve; 300 tasks on two cores are there every day.
     "tests/protocol/cluster/test_overload.py": Half.IN_TURN,
     "tests/protocol/cluster/test_overload.py::test_of_300_tasks_on_two_cores_the_one_that_hangs_is_killed_and_no_other": Half.ALWAYS,
     # Spark's streams, and files and tables as Spark sees them.
     "tests/law/test_structured.py": Half.IN_TURN,
     "tests/spark/batch/test_delta.py": Half.IN_TURN,
+    "tests/law/test_nexmark.py::test_streams_of_spark_agree_with_duckdb": Half.NEVER,
     "tests/law/test_ways.py::test_no_case_of_the_law_has_one_in_another_way": Half.NEVER,
     "tests/spark/batch/test_readers.py": Half.IN_TURN,
     "tests/spark/streaming/test_late_tables.py": Half.IN_TURN,
@@ -220,7 +223,9 @@ ALONE = (
     "tests/process/test_waiting.py",
     "tests/reconcile/test_kills.py",
     "tests/reconcile/test_rolled_back.py",
+    "tests/spark/streaming/test_cluster.py",
     "tests/spark/streaming/test_kill.py",
+    "tests/spark/streaming/test_s3.py",
     "tests/tracker/test_killed_ui.py",
 )
 """What kills, hangs, pauses or floods processes: beside others it makes the load under which it fails."""

@@ -282,7 +282,14 @@ def translate_error(error: Exception) -> OuzelError:
             "Spark reads and writes S3 by jars that are not there; add "
             f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{_hadoop_version()}"
         )
+    if "Python worker failed to connect back" in text:
+        return OuzelError(
+            "a Python process beside Spark's driver has not begun within the ten seconds that Spark gives it; the machine is too busy, or "
+            f"{os.environ.get('PYSPARK_PYTHON', sys.executable)}, which PYSPARK_PYTHON names, does not start here"
+        )
     python = re.findall(r"^[A-Za-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
+    unstarted = re.findall(r"^Error from python worker:\n\s*(.+)$", text, re.M)
     told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
-    lines = (*python[-1:], *told[:1], *text.splitlines()[:1], type(error).__name__)
+    causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
+    lines = (*python[-1:], *unstarted[:1], *told[:1], *causes[-1:], *text.splitlines()[:1], type(error).__name__)
     return OuzelError(f"Spark: {lines[0].strip()}")

@@ -5,6 +5,7 @@ Spark puts what is given with `spark-submit --py-files` on the path of its worke
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import zipfile
@@ -16,6 +17,7 @@ import ouzel
 from ouzel.errors import NotSupported
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 PACKAGE = "ouzel-package.zip"
@@ -47,9 +49,19 @@ def hand_on(spark: SparkSession) -> None:
         name = f"{wheel.stem}.zip"
         if name not in context._python_includes:
             archive = Path(tempfile.mkdtemp(prefix="ouzel-wheel-")) / name
-            context.addPyFile(str(shutil.copy(wheel, archive)))
+            _send(context, str(shutil.copy(wheel, archive)))
     elif not context.master.startswith("local") and PACKAGE not in context._python_includes:
-        context.addPyFile(str(package()))
+        _send(context, str(package()))
+
+
+def _send(context: SparkContext, archive: str) -> None:
+    """Send it to all executors. Workers have it on their path once they run; the daemon that forks them (daemon.py) by its environment.
+
+    An executor runs in the folder where it keeps what it is sent.
+    """
+    context.addPyFile(archive)
+    paths = os.path.basename(archive), context.environment.get("PYTHONPATH", "")
+    context.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Nexmark, q0 to q23 of sql_examples/nexmark: the simulator, real processes and Spark give DuckDB's answer to each."""
+"""Nexmark, q0 to q23 of sql_examples/nexmark: the simulator, real processes, Spark and its streams give DuckDB's answer to each."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from bench.nexmark import query_names, statements
 from ouzel.compiler.plan import Changelog
 from ouzel.connectors.nexmark import count_rows, generate
 from ouzel.errors import NotSupported
+from ouzel.runtime.run import RunState
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load, load_text
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.streaming import streaming_queries
+from ouzel.spark.streaming.run import start_structured
 from tests.effort import seeds
 from tests.law.compare import WEIGHT, difference, plain_fold
 from tests.law.engines import folded, run_to_end
 from tests.law.oracle import table_of
+from tests.spark.streaming.conftest import ended
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -155,3 +158,16 @@ def test_spark_agrees_with_duckdb(query: str, one_partition: SparkSession) -> No
     answer = pl.from_arrow(run_job(spark_job(asked(query).program, EXAMPLES), one_partition).toArrow())
     assert isinstance(answer, pl.DataFrame)
     assert (found := difference(oracle(query), answer)) == "", found
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("query", QUERIES)
+def test_streams_of_spark_agree_with_duckdb(query: str, one_partition: SparkSession) -> None:
+    job = asked(query, ("trigger.rows", "2500"))
+    handle = start_structured(job, spark=one_partition)
+    status = ended(handle)
+    assert status.state is RunState.FINISHED, status.reason
+    assert (found := difference(oracle(query), folded(job, handle.results()))) == "", found
+    assert status.rows_late == 0

@@ -21,7 +21,7 @@ from ouzel.reconcile.explaining.exclusion import ExcludeLateRows
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_nodes import BATCH
 from ouzel.spark.lowering.group_sessions import NumberedSessions
-from ouzel.spark.lowering.state_nodes import Given
+from ouzel.spark.lowering.held import Given
 from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.law.cases import CASES, Case, compiled
 from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count

@@ -47,12 +47,12 @@ def spark_jars() -> list[Path]:
     return sorted(fetched(pom, older).glob("*.jar"))
 
 
-def fetched(pom: Path, folder: Path) -> Path:
-    """The folder with the jars that the pom names, filled the first time; see `jars`."""
+def fetched(pom: Path, folder: Path, *more: str) -> Path:
+    """The folder with the jars that the pom names, filled the first time; see `jars`. `more` are options of Maven's."""
     for tool in ("java", "mvn"):
         if not shutil.which(tool):
             missing(f"{folder.name} needs '{tool}' on the PATH")
-    reason = _fetch(pom, folder)
+    reason = _fetch(pom, folder, *more)
     if reason:
         missing(f"{folder.name}'s jars cannot be fetched with Maven: {reason}")
     return folder

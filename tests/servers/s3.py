@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyspark
+
 from ouzel.planner.store_address import StoreAddress
+from tests.servers.kafka import JARS, fetched
 from tests.servers.process import ServerProcess, missing
 
 KEY, SECRET = "ouzel-tests", "hunter2-of-s3"
@@ -17,6 +20,14 @@ def executable() -> str:
     if found := shutil.which("versitygw") or (str(beside) if beside.exists() else None):
         return found
     return missing("there is no versitygw: `make versitygw` builds one")
+
+
+def spark_jars() -> Path:
+    """The folder of the jars by which Spark reads and writes S3: of the Hadoop that is in Spark's package."""
+    (client,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+    version = client.stem.removeprefix("hadoop-client-api-")
+    pom = Path(__file__).with_name("spark-s3-pom.xml")
+    return fetched(pom, JARS.with_name(f"spark-s3-{version}"), f"-Dhadoop.version={version}")
 
 
 class S3Server(ServerProcess):

@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark on this machine, from the package of PySpark: a master and a worker."""
+"""A standalone cluster of Spark on this machine, from the package of PySpark: a master and workers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ appender.stderr.layout.pattern = %d %p %c: %m%n%ex
 
 
 class StandaloneCluster:
-    """One worker with two cores; its executors start with `environment`."""
+    """Two cores, of one worker or of two; their executors start with `environment`."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], workers: int = 1) -> None:
         logging = folder / "log4j2.properties"
         logging.write_text(LOGGED)
         self._environment = {
@@ -48,14 +48,14 @@ class StandaloneCluster:
         self.url = f"spark://127.0.0.1:{port}"
         self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(pages))
         self._wait(f"http://127.0.0.1:{pages}/json/", b'"status"')
-        self._start(
-            "worker.Worker", "-c", "2", "-m", "2g", "-d", str(folder), "--webui-port", str(free_port()), self.url
-        )
-        self._wait(f"http://127.0.0.1:{pages}/json/", b'"ALIVE"', times=2)
+        size = ("-c", str(2 // workers), "-m", f"{2 // workers}g", "-d", str(folder))
+        for _ in range(workers):
+            self._start("worker.Worker", *size, "--webui-port", str(free_port()), self.url)
+        self._wait(f"http://127.0.0.1:{pages}/json/", b'"ALIVE"', times=1 + workers)
 
     def _start(self, kind: str, *arguments: str) -> None:
         command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *arguments]
-        log = (self._folder / f"{kind}.log").open("wb")
+        log = (self._folder / f"{kind}-{len(self._processes)}.log").open("wb")
         self._processes.append(
             subprocess.Popen(command, stdout=log, stderr=log, env=self._environment, cwd=self._folder)
         )
@@ -70,9 +70,34 @@ class StandaloneCluster:
             self.stop()
             raise AssertionError("\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log")))
 
+    def executors(self) -> set[int]:
+        """The processes that the workers have started for applications."""
+        ours = {process.pid for process in self._processes}
+        found = ((stat, stat.with_name("cmdline")) for stat in Path("/proc").glob("[0-9]*/stat"))
+        return {
+            int(stat.parent.name) for stat, command in found if _parent(stat) in ours and EXECUTOR in _bytes(command)
+        }
+
     def stop(self) -> None:
-        """End both."""
+        """End them."""
         for process in reversed(self._processes):
             process.terminate()
         for process in self._processes:
             process.wait(120)
+
+
+EXECUTOR = b"CoarseGrainedExecutorBackend"
+
+
+def _bytes(path: Path) -> bytes:
+    """What the kernel tells of a process; nothing if it has gone."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _parent(stat: Path) -> int:
+    """The process that started it."""
+    *_, fields = _bytes(stat).rpartition(b") ")
+    return int(fields.split()[1]) if fields else 0

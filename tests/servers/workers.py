@@ -51,6 +51,10 @@ class WarmWorkers:
                 started, stdin=subprocess.PIPE, pass_fds=[listened], start_new_session=True
             )
 
+    def import_all(self) -> None:
+        """Have all imported now, and not when Spark waits: it gives the processes beside a driver ten seconds to begin."""
+        subprocess.run([self.python, "-m", "pyspark.install"], check=True)
+
     def close(self) -> None:
         """End it; what it has forked ends with its JVM."""
         assert self._process.stdin is not None

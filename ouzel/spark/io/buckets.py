@@ -34,7 +34,7 @@ from ouzel.spark.io.arrow import arrow_schema, record_batches
 from ouzel.spark.io.bucket_numbers import Buckets
 
 if TYPE_CHECKING:
-    from ouzel.spark.lowering.state_nodes import HeldOperator
+    from ouzel.spark.lowering.held import HeldOperator
 
 ROUTING_SEED = 0
 """Of the hash that deals keys to buckets: state must be found again whoever reads it. Inside a bucket keys are hashed under a seed of its

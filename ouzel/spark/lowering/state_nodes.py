@@ -1,4 +1,4 @@
-"""Our own operators in a streaming query of Spark: a node that runs whole inside Spark's state, and the leaf that stands for its input."""
+"""Our own operators in a streaming query of Spark: a node that runs whole inside Spark's state."""
 
 from __future__ import annotations
 
@@ -6,83 +6,23 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import NamedTuple
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import WEIGHT, Changelog, Leaf, Node
+from ouzel.compiler.plan import WEIGHT, Changelog, Node
 from ouzel.compiler.plan.base import Names, Step
 from ouzel.compiler.plan.distribution import ANY, Distribution
 from ouzel.compiler.plan.rows import APPENDS
 from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames
+from ouzel.spark.lowering.held import HeldOperator
 from ouzel.spark.lowering.python_steps import pickle_with_modules
 from ouzel.spark.lowering.text import call, comment, quote
 
 OPERATORS = "OPERATORS"
 """What a query's text calls its operators."""
-
-
-@dataclass(frozen=True)
-class Given(Leaf):
-    """Rows that an operator is given: what it can ask of the node that makes them, without that node."""
-
-    columns: Schema
-    changes: Changelog
-    time: str | None
-    keys: frozenset[Names]
-    ids: tuple[str, ...]
-
-    @classmethod
-    def of(cls, node: Node) -> Given:
-        """What stands for a node whose schema may hold WEIGHT."""
-        names = tuple(name for name in node.schema.names if name != WEIGHT)
-        changes = Changelog.RETRACT if WEIGHT in node.schema.names else Changelog.APPEND
-        ids = (node.rows_id, *(node.column_ids[name] for name in names))
-        return cls(node.schema.select(names), changes, node.time_column, node.unique_keys, ids)
-
-    @property
-    def schema(self) -> Schema:
-        return self.columns
-
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        return None
-
-    is_rowwise = False
-    calls_python = False
-    state_bound = ""
-    component_name = "given"
-    label = "Given"
-
-    @property
-    def time_column(self) -> str | None:
-        return self.time
-
-    @property
-    def changelog(self) -> Changelog:
-        return self.changes
-
-    @property
-    def unique_keys(self) -> frozenset[Names]:
-        return self.keys
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self.ids
-
-    def definition(self, column: str) -> tuple[object, ...]:
-        return ("given", self.ids[1 + self.columns.names.index(column)])
-
-
-class HeldOperator(NamedTuple):
-    """What of an InState travels to Spark's workers. `gives` is whose rows come out: the operator's own, or those that it drops."""
-
-    operator: Node
-    gives: Node
-    lag_us: int
-    of_tables: bool
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from ouzel.compiler.types import BIGINT
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.spark.lowering.batch_nodes import BATCH
-from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, LateOfState, ours_of
+from ouzel.spark.lowering.held import Given
+from ouzel.spark.lowering.state_nodes import InState, InTasks, LateOfState, ours_of
 from ouzel.spark.lowering.streaming_nodes import GIVES_NO_LATE, STREAMING, StreamScan, check_set, copy_scan
 
 

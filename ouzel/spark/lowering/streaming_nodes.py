@@ -21,7 +21,8 @@ from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.compiler.types import BIGINT, BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
-from ouzel.spark.lowering.state_nodes import Given, InState, InTasks, LateOfState, lower_in_state, lower_in_tasks
+from ouzel.spark.lowering.held import Given
+from ouzel.spark.lowering.state_nodes import InState, InTasks, LateOfState, lower_in_state, lower_in_tasks
 from ouzel.spark.lowering.tables import call_reader, lower_scan
 from ouzel.spark.lowering.text import call, quote, with_columns
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import tempfile
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ouzel.errors import QueryError
+from ouzel.errors import QueryError, TopologyError
 from ouzel.job import Job
 from ouzel.spark.io.bucket_numbers import FORMER_BUCKETS, Buckets, choose_buckets
 from ouzel.spark.lowering.streaming import StreamingQuery
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 PLAN = "query.txt"
 """File of a checkpoint that says what it is the checkpoint of."""
+
+OWNER = "run.txt"
+"""File of a checkpoint that says which run has it: the one that began last."""
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 S3_REGION = "us-east-1"
@@ -52,8 +58,10 @@ class LocalHome:
         return path.read_text() if path.exists() else None
 
     def write(self, name: str, text: str) -> None:
+        path, fresh = self._folder / name, self._folder / f"{name}.{uuid.uuid4()}"
         self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / name).write_text(text)
+        fresh.write_text(text)
+        fresh.rename(path)  # others read it whole or not at all
 
     def names(self, folder: str) -> list[str]:
         path = self._folder / folder
@@ -91,8 +99,40 @@ class HadoopHome:
         return [each.getPath().getName() for each in self._files.listStatus(path)] if self._files.exists(path) else []
 
 
+@dataclass(frozen=True)
+class HeldCheckpoint:
+    """A checkpoint as one run has it, until another begins there; nobody else has one that is gone in the end.
+
+    Spark keeps two drivers apart by how it names its logs: where names are taken at once, as on a disk, and not as in S3.
+    """
+
+    home: Home
+    owner: str = ""
+
+    def check_owner(self) -> None:
+        """See that no other run has begun there since.
+
+        Raises:
+            TopologyError: one has.
+        """
+        if self.owner and (owner := self.home.read(OWNER)) != self.owner:
+            raise TopologyError(
+                f"{owner or 'nobody'} has the checkpoint {_place(self.home)} now: another run began there, so this one ends; "
+                "run one at a time, or give each a 'checkpoint.path' of its own"
+            )
+
+
+def _hold(home: Home) -> HeldCheckpoint:
+    """Have it from now on: the run that had it ends at its next micro-batch."""
+    owner = f"process {os.getpid()} on {socket.gethostname()} ({uuid.uuid4()})"
+    home.write(OWNER, owner)
+    return HeldCheckpoint(home, owner)
+
+
 @contextmanager
-def checkpoint_of(job: Job, queries: Sequence[StreamingQuery], spark: SparkSession | None = None) -> Iterator[Home]:
+def checkpoint_of(
+    job: Job, queries: Sequence[StreamingQuery], spark: SparkSession | None = None
+) -> Iterator[HeldCheckpoint]:
     """The job's checkpoint: that of an earlier run if it is there, and of the same query. Only for a URI a session is asked.
 
     Raises:
@@ -101,7 +141,7 @@ def checkpoint_of(job: Job, queries: Sequence[StreamingQuery], spark: SparkSessi
     path = job.settings.checkpoint_path
     if not path:
         with tempfile.TemporaryDirectory(prefix="ouzel-checkpoint-", ignore_cleanup_errors=True) as folder:
-            yield LocalHome(Path(folder))
+            yield HeldCheckpoint(LocalHome(Path(folder)))
         return
     if spark is not None and "://" in path:
         _reach_store(spark, job.settings.checkpoint_endpoint)
@@ -109,7 +149,7 @@ def checkpoint_of(job: Job, queries: Sequence[StreamingQuery], spark: SparkSessi
     else:
         home = LocalHome((job.directory / path).resolve())
     _claim(home, "\n".join(map(_describe, queries)))
-    yield home
+    yield _hold(home)
 
 
 def uri_of(path: str) -> str:
@@ -130,11 +170,16 @@ def _describe(query: StreamingQuery) -> str:
     return "\n".join([*labels, query.text, query.after])
 
 
+def _place(home: Home) -> str:
+    """As users write it."""
+    return home.uri.removeprefix("file://")
+
+
 def _claim(home: Home, plan: str) -> None:
     note = home.read(PLAN)
     if note not in (None, plan):
         raise QueryError(
-            f"{home.uri.removeprefix('file://')} is the checkpoint of another query, or of this one before it changed",
+            f"{_place(home)} is the checkpoint of another query, or of this one before it changed",
             instead="give 'checkpoint.path' a new folder",
         )
     if note is None:

@@ -194,6 +194,22 @@ class StructuredHandle(RowIteration):
                 reporting.join()
                 self._end()
             self._check_told()
+        listener = Listener(self._on_progress)
+        spark.streams.addListener(listener)
+        try:
+            with checkpoint_of(self._job, self._queries, spark) as checkpoint:
+                try:
+                    for query in self._queries:
+                        self._say_pinned(describe_pinned(checkpoint.home, query.sink.table, spark.conf.get(PARTITIONS)))
+                        self._streams.append(Stream(query, self._job, self._gate, checkpoint))
+                        self._streams[-1].start(spark)
+                    self._state = RunState.RUNNING
+                    self._follow()
+                finally:
+                    self._end()
+                self._check_told()
+        finally:
+            spark.streams.removeListener(listener)
         return RunState.STOPPED if self._stop.is_set() else RunState.FINISHED
 
     def _start_stream(self, stream: Stream, spark: SparkSession, checkpoint: Home) -> None:

@@ -18,6 +18,7 @@ from ouzel.spark.io.functions import python_function
 from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
+from ouzel.spark.streaming.checkpoint import HeldCheckpoint
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account, LateCalls
 from ouzel.spark.streaming.sinks import CountRows, batch_id_of, outlet
@@ -48,10 +49,10 @@ class TakenMicroBatch:
 class Stream:
     """One sink's query."""
 
-    def __init__(self, plan: StreamingQuery, job: Job, gate: MicroBatchGate) -> None:
+    def __init__(self, plan: StreamingQuery, job: Job, gate: MicroBatchGate, checkpoint: HeldCheckpoint) -> None:
         self.plan, self.account, self._late_calls = plan, Account(), LateCalls()
         self.error: OuzelError | None = None
-        self._job, self._gate = job, gate
+        self._job, self._gate, self._checkpoint = job, gate, checkpoint
         publishes = job.settings.delivery.publishes
         self._outlet = outlet(plan, job.directory, job.topology.name, self._hand, publishes)
         self._frames: list[pl.DataFrame] = []
@@ -67,6 +68,9 @@ class Stream:
     def start(self, spark: SparkSession, checkpoint: str, buckets: Buckets) -> None:
         """Begin; what an earlier run left in the checkpoint goes on. `buckets` are those of our operators' state there."""
         settings, home = self._job.settings, f"{checkpoint}/{self.plan.sink.table}"
+    def start(self, spark: SparkSession) -> None:
+        """Begin; what an earlier run left in the checkpoint goes on."""
+        settings, home = self._job.settings, f"{self._checkpoint.home.uri}/{self.plan.sink.table}"
         self._files = SparkFiles(home)
         self._bad, self._late = BadRecords(spark), accumulator(spark)
         writer = (
@@ -117,6 +121,7 @@ class Stream:
         assert self.running is not None
         with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
+                self._checkpoint.check_owner()
                 with self._files.unchanged():
                     count_rows = self._write(frame, number, batch_id_of(self.running.id, number))
                 self._written[number] = TakenMicroBatch(count_rows, self._frames)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pyspark
 
-from ouzel.connectors.formats.compiled import kept_of
+from ouzel.loops import kept_of
+from ouzel.spark.wheel import package
 from tests.servers.jvm import JVM
 from tests.servers.wheel import ROOT, build_wheel
 from tests.servers.workers import WarmWorkers
@@ -93,18 +94,19 @@ def plain_python(folder: Path) -> PlainPython:
     assert spark is not None
     assert spark.origin is not None
     for name in PACKAGES:
-        package = Path(spark.origin).parents[1] / name
-        if package.exists():
-            (site / name).symlink_to(package)
+        place = Path(spark.origin).parents[1] / name
+        if place.exists():
+            (site / name).symlink_to(place)
     made = PlainPython(python, build_wheel(folder), WarmWorkers(str(python), WORKERS_IMPORT))
-    _keep_compiled(made.wheel)
+    for archive in (made.wheel, package()):
+        _keep_compiled(archive)
     command = [str(python), "-c", "import ouzel"]
     missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
     assert "No module named 'ouzel'" in missing.stderr
     return made
 
 
-def _keep_compiled(wheel: Path) -> None:
+def _keep_compiled(archive: Path) -> None:
     """Workers find compiled what is so here: Numba knows a source by its time and size, and takes ten CPU seconds to do it again."""
-    formats = Path("ouzel/connectors/formats")
-    shutil.copytree(ROOT / formats, kept_of(wheel) / formats, dirs_exist_ok=True)
+    others = shutil.ignore_patterns("*.pyc")
+    shutil.copytree(ROOT / "ouzel", kept_of(archive) / "ouzel", ignore=others, dirs_exist_ok=True)

@@ -182,6 +182,7 @@ def test_spark_connect_is_refused_in_one_sentence() -> None:
     )
 
 
+CALLED = "An error occurred while calling o1.collect.\n: org.apache.spark."
 NO_JARS = (
     "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
     f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or leave it out and Ouzel reads the topic"
@@ -197,11 +198,25 @@ NO_JARS = (
         ("Job aborted\norg.apache: [DIVIDE_BY_ZERO] Division by zero.\n\tat", "Spark: [DIVIDE_BY_ZERO] Division by zero."),
         ("[PYTHON_DATA_SOURCE_ERROR] x: Traceback (most recent call last):\n  File\nimport.ImportError: no x\n at", "Spark: no x"),
         ("[X] Failed to find data source: kafka. Please deploy", NO_JARS),
+        (f"{CALLED}SparkException: Job aborted: \nError from python worker:\n  /p: no module x\nPYTHONPATH", "Spark: /p: no module x"),
+        (f"{CALLED}SparkException: Job aborted: executor lost\n\tat x\nCaused by: a.b.C$D: disk full\n\tat y", "Spark: disk full"),
+        (f"{CALLED}SparkException: Job aborted: executor lost\n\tat x", "Spark: Job aborted: executor lost"),
         ("strange", "Spark: strange"),
     ],
 )  # fmt: skip
 def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
     assert str(translate_error(RuntimeError(raised))) == said
+
+
+def test_a_process_beside_the_driver_that_does_not_begin_is_told_with_its_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/python")
+    said = str(translate_error(RuntimeError(f"{CALLED}SparkException: Python worker failed to connect back.")))
+    assert (
+        "has not begun within the ten seconds that Spark gives it; the machine is too busy, or /no/python, which"
+        in said
+    )
 
 
 def test_a_file_that_may_not_be_opened_is_not_said_to_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,15 @@ def begun(folder: Path, *more: str, workers: Path = Path(sys.executable)) -> sub
 def warm_workers() -> Iterator[WarmWorkers]:
     """Spark's workers, which begin with all imported."""
     workers = WarmWorkers()
+    workers.import_all()
     yield workers
     workers.close()
+
+
+def end(run: subprocess.Popen[bytes]) -> None:
+    """Kill a run, and the JVM that it has started; nothing of one that has ended."""
+    with run, suppress(ProcessLookupError):
+        os.killpg(run.pid, signal.SIGKILL)
 
 
 def parts(folder: Path) -> list[Path]:
@@ -86,8 +94,7 @@ def rows_after_a_kill(query: str, tmp_path: Path, warm_workers: WarmWorkers) -> 
     (tmp_path / "numbers.sql").write_text(query)
     first = begun(tmp_path, *SLOWLY)
     is_reached(lambda: len(parts(tmp_path)) >= 4 or first.poll() is not None, WAIT_S)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
+    end(first)
     before = parts(tmp_path)
     assert len(before) >= 4, "it was killed before it had written anything"
     again = begun(tmp_path, workers=warm_workers.python)

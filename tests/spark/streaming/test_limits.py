@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
-from ouzel.errors import NotSupported, QueryError
+from ouzel.errors import NotSupported, QueryError, TopologyError
 from ouzel.reconcile.recording.recorder import recordable
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import streaming_queries
@@ -77,16 +77,29 @@ def test_a_checkpoint_is_of_one_query(job: Callable[..., Job], tmp_path: Path) -
     one, other = (job(ROWS + text, ("checkpoint.path", "state")) for text in (SELECT, SELECT + " WHERE n > 1"))
     for made in (one, one):
         with checkpoint_of(made, queries(made)) as place:
-            assert place.uri == (tmp_path / "state").as_uri()
+            assert place.home.uri == (tmp_path / "state").as_uri()
     with pytest.raises(QueryError, match="is the checkpoint of another query"), checkpoint_of(other, queries(other)):
         pass
+
+
+def test_a_checkpoint_is_of_the_run_that_began_last(job: Callable[..., Job]) -> None:
+    made = job(ROWS + SELECT, ("checkpoint.path", "state"))
+    with checkpoint_of(made, queries(made)) as first:
+        first.check_owner()
+        with checkpoint_of(made, queries(made)) as second:
+            second.check_owner()
+            with pytest.raises(
+                TopologyError, match=r"^process \d+ on .*/state now: another run began there, so this one ends;"
+            ):
+                first.check_owner()
 
 
 def test_without_the_setting_a_checkpoint_is_gone_in_the_end(job: Callable[..., Job]) -> None:
     made = job(ROWS + SELECT)
     with checkpoint_of(made, queries(made)) as place:
-        home = Path(place.uri.removeprefix("file://"))
+        home = Path(place.home.uri.removeprefix("file://"))
         assert home.is_dir()
+        place.check_owner()
     assert not home.exists()
 
 

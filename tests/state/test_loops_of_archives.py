@@ -9,9 +9,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-from ouzel.connectors.formats import compiled
+from ouzel import loops
 
-USER = "from compiled import compiled\n\n@compiled()\ndef one_more(number):\n    return number + 1\n"
+USER = "from loops import loop\n\n@loop()\ndef one_more(number):\n    return number + 1\n"
 
 
 def hits(archive: Path, home: Path) -> str:
@@ -26,7 +26,7 @@ def hits(archive: Path, home: Path) -> str:
 def test_loops_of_an_archive_are_compiled_once_or_where_nothing_can_be_kept_each_time(tmp_path: Path) -> None:
     archive = tmp_path / "package.zip"
     with zipfile.ZipFile(archive, "w") as out:
-        out.write(compiled.__file__, "compiled.py")
+        out.write(loops.__file__, "loops.py")
         out.writestr("user.py", USER)
     again = archive.with_name("another.whl")  # Spark gives it another path in each session, and a driver has the wheel
     shutil.copy(archive, again)
