@@ -131,7 +131,8 @@ def _lag(status: Status) -> str:
         for backlog in known
     ]
     most = max(places, default=(0, ""))
-    return f"lag {status.lag:,}" + (f", {most[0]:,} of it in {most[1]}" if len(places) > 1 and most[0] else "")
+    waits = f" for {_seconds(status.lag_ms * 1e3)}" if status.lag_ms is not None and status.lag_ms >= 1_000 else ""
+    return f"lag {status.lag:,}{waits}" + (f", {most[0]:,} of it in {most[1]}" if len(places) > 1 and most[0] else "")
 
 
 def _latency(status: Status) -> str:

@@ -414,6 +414,8 @@ class Heard:
             **{name: getattr(message, name) for name in RUN_COUNTS},
             watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
             lag=message.lag if message.HasField("lag") else None,
+            lag_bytes=message.lag_bytes if message.HasField("lag_bytes") else None,
+            lag_ms=message.lag_ms if message.HasField("lag_ms") else None,
             p50_ms=message.p50_ms if message.HasField("p50_ms") else None,
             p99_ms=message.p99_ms if message.HasField("p99_ms") else None,
             restarts=message.restarts,

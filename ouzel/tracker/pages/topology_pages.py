@@ -168,6 +168,7 @@ def describe_page(
         "times": views.event_times(snapshot.status),
         "waits": views.waits(snapshot.status),
         "backlogs": views.backlogs(snapshot.status),
+        "lag_age": views.lag_age_text(snapshot.status),
         "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
         "epochs": views.epoch_rows(epochs),
         "state": views.state_rows(epochs),
