@@ -18,7 +18,7 @@ pytestmark = pytest.mark.server
 
 
 def test_what_a_followed_file_has_left_is_lag_and_an_alert_holds(place: Place) -> None:
-    place.append(*range(10))
+    place.append(*range(10, 20))
     place.told("submit", place.root / "followed.sql")
     wait_until(lambda: len(place.twice()) == 10)
     watcher = TopologyWatcher(Registry(place.home))
@@ -31,7 +31,7 @@ def test_what_a_followed_file_has_left_is_lag_and_an_alert_holds(place: Place) -
     try:
         wait_until(lambda: holds() is False)
         place.told("pause", "followed")
-        place.append(*range(10, 30))
+        place.append(*range(20, 40))
         wait_until(lambda: "lag 20 for " in place.told("status", "followed"))
         wait_until(lambda: holds() is True)
         place.told("resume", "followed")

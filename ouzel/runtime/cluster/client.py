@@ -96,7 +96,10 @@ OpenResults = Callable[[Path, Deliver, HasRoom], ResultSource]
 
 
 class HeronHandle(RowIteration):
-    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results."""
+    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results.
+
+    Its topology master says how it stands no more often than `every_s`, but for a change of the state.
+    """
 
     def __init__(
         self,
@@ -104,8 +107,9 @@ class HeronHandle(RowIteration):
         scheduler: ServedScheduler,
         open_results: OpenResults = ResultReader,
         before: Iterable[pl.DataFrame] = (),
+        every_s: float = 0.0,
     ) -> None:
-        self._job, self._scheduler = job, scheduler
+        self._job, self._scheduler, self._every_s = job, scheduler, every_s
         self._finder, self._credentials = MasterFinder(job), job.credentials
         self._frames = list(before)
         self._bytes = self._unlimited = 0
@@ -284,7 +288,7 @@ class HeronHandle(RowIteration):
         """Follow one topology master; the last it said."""
         address = self._finder.find(_LOOK_FOR_MASTER_S)
         last, heard = None, Heard()
-        for message in () if address is None else watch(address, self._credentials):
+        for message in () if address is None else watch(address, self._credentials, self._every_s):
             if message is None:
                 if self._unheard.look(now_ms()):
                     self._unheard.see(self._master_usage())

@@ -418,8 +418,10 @@ class PlanReply(_message.Message):
     def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("every_ms",)
+    EVERY_MS_FIELD_NUMBER: _ClassVar[int]
+    every_ms: int
+    def __init__(self, every_ms: _Optional[int] = ...) -> None: ...
 
 class TopologyStatus(_message.Message):
     __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan", "deaths", "partial", "watermarks", "waiting", "lag", "counters", "rows_shed", "backlogs", "lag_bytes", "lag_ms")
