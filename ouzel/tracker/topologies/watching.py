@@ -24,7 +24,7 @@ FIRST_WORD_S = 1.0
 """How long the first status of a topology that is seen for the first time is waited for."""
 
 STATUS_S = 1.0
-"""How often a topology master says how its topology stands: pages ask every three seconds, and who waits for a change hears of it at once."""
+"""How often a topology master says how its topology stands: pages ask every three seconds. A change of its state is told at once."""
 
 LOOK_S = 0.02
 
