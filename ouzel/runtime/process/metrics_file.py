@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -164,5 +163,5 @@ def _of_fields(fields: dict[str, Any]) -> MetricsSample:
 
 
 def _to_line(sample: MetricsSample) -> bytes:
-    fields: dict[str, Any] = {**asdict(sample), "carries": sorted(sample.carries)}
+    fields: dict[str, Any] = {**vars(sample), "carries": sorted(sample.carries)}
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"

@@ -85,7 +85,7 @@ class MetricsManager:
         if publisher is None:
             return
         try:
-            self._table.read()
+            self._table.read_if_changed()
             for message in self._machine.messages(self._table, now_ms()):
                 self._hand_on(publisher, message)
         except (grpc.RpcError, _Moved) as error:

@@ -7,6 +7,8 @@ counts that are carried, from where the one before had ended); a count that has 
 
 from __future__ import annotations
 
+import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +36,8 @@ QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
 """Metrics that are what came of one count, for each of another or for each second, times a factor: nanoseconds
 a row, as in Heron, and cores."""
 
+NO_VALUES = array("d")
+
 InstanceKey = tuple[str, int]
 """Component and task; of stream managers the container."""
 
@@ -41,11 +45,11 @@ InstanceKey = tuple[str, int]
 @dataclass
 class _Track:
     """What one instance has said, a place a sample; `is_whole` if it is all since the first that there ever was; before `thinned_s` it is
-    thinned."""
+    thinned. Columns are arrays, which NumPy takes as they are."""
 
-    times: list[int] = field(default_factory=list)
-    counts: dict[str, list[float]] = field(default_factory=dict)
-    values: dict[str, list[float]] = field(default_factory=dict)
+    times: array[int] = field(default_factory=lambda: array("q"))
+    counts: dict[str, array[float]] = field(default_factory=dict)
+    values: dict[str, array[float]] = field(default_factory=dict)
     last: MetricsSample | None = None
     is_whole: bool = True
     thinned_s: int = 0
@@ -99,6 +103,11 @@ class History:
             tracks = [track for (name, _), track in self._tracks.items() if name == component]
             named = {name for track in tracks for name in (*track.counts, *track.values)}
         return sorted(named | {name for name, (count, _, _) in QUOTIENTS.items() if count in named})
+
+    def values_of(self, key: InstanceKey) -> frozenset[str]:
+        """The names of all values of an instance."""
+        with self._lock:
+            return frozenset(self._tracks[key].values if key in self._tracks else ())
 
     def series(
         self,
@@ -168,8 +177,8 @@ def _over(track: _Track, metric: str, since_s: int) -> float | None:
         return came / per * factor if came is not None and per else None
     if metric in track.counts:
         return _count_over(track, metric, since_s)
-    known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
-    return next((value for value in reversed(known) if not np.isnan(value)), None)
+    known = track.values.get(metric, NO_VALUES)[bisect_left(track.times, since_s) :]
+    return next((value for value in reversed(known) if not math.isnan(value)), None)
 
 
 def _count_over(track: _Track, metric: str, since_s: int) -> float | None:
@@ -187,15 +196,15 @@ def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
             return np.where(per == 0, np.nan, came / per * factor)
     if metric in track.counts:
         return _counts_by_minute(track, metric, minutes)
-    return last_in_minute(track.times, track.values.get(metric, [np.nan] * len(track.times)), minutes)
+    return last_in_minute(track.times, track.values.get(metric, _unknown(len(track.times))), minutes)
 
 
 def _append(track: _Track, sample: MetricsSample) -> None:
     before, known = track.last, len(track.times)
-    restarts = track.counts.setdefault(RESTARTS, [])
+    restarts = track.counts.setdefault(RESTARTS, array("d"))
     restarts.append((restarts[-1] if restarts else 0.0) + (before is not None and sample.life != before.life))
     for name in (track.counts.keys() | sample.counts.keys()) - {RESTARTS}:
-        column = track.counts.setdefault(name, [0.0] * known)
+        column = track.counts.setdefault(name, array("d", bytes(8 * known)))
         count = sample.counts.get(name, 0)
         if before is None:
             column.append(float(count) if track.is_whole else 0.0)
@@ -203,9 +212,13 @@ def _append(track: _Track, sample: MetricsSample) -> None:
         goes_on = sample.life == before.life or name in sample.carries
         column.append(column[-1] + max(0, count - (before.counts.get(name, 0) if goes_on else 0)))
     for name in track.values.keys() | sample.values.keys():
-        track.values.setdefault(name, [np.nan] * known).append(float(sample.values.get(name, np.nan)))
+        track.values.setdefault(name, _unknown(known)).append(float(sample.values.get(name, np.nan)))
     track.times.append(sample.time_s)
     track.last = sample
+
+
+def _unknown(count: int) -> array[float]:
+    return array("d", [math.nan]) * count
 
 
 def _thin(track: _Track, until_s: int) -> None:
@@ -219,8 +232,8 @@ def _thin(track: _Track, until_s: int) -> None:
         if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
     ]
     for column in (*track.counts.values(), *track.values.values()):
-        column[begin:end] = [column[place] for place in kept]
-    times[begin:end] = [times[place] for place in kept]
+        column[begin:end] = array("d", [column[place] for place in kept])
+    times[begin:end] = array("q", [times[place] for place in kept])
     track.thinned_s = until_s
 
 

@@ -67,6 +67,9 @@ class DashboardMaker:
         for task in snapshot.job.topology.tasks():
             self._tasks.setdefault(task.component, []).append((task.component, task.id))
         self._containers = [one.id for one in snapshot.job.packing.containers]
+        self._rows: dict[
+            tuple[str, str], GridValues
+        ] = {}  # by component and metric, a row a task: several charts show the same
 
     def make(self) -> tuple[Dashboard, ...]:
         """All of them."""
@@ -154,7 +157,11 @@ class DashboardMaker:
         return ChartLine(name, 1, reduce(rows, self._grid))
 
     def _reduce(self, part: Component, metric: str, reduce: Reduce) -> GridValues:
-        return reduce([self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]], self._grid)
+        known = self._rows.get((part.name, metric))
+        if known is None:
+            rows = [self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]]
+            known = self._rows[part.name, metric] = np.array(rows).reshape(-1, self._grid.count)
+        return reduce(known, self._grid)
 
     def _rates(self, parts: Sequence[Component], metric: str) -> list[ChartLine]:
         return [ChartLine(part.name, self._colours[part.name], self._reduce(part, metric, total_of)) for part in parts]
