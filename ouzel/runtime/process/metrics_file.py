@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,15 @@ def metrics_files(folder: Path, kind: str = METRICS) -> list[tuple[int, Path]]:
 
 
 class MetricsReader:
-    """Reads the history of one container, and then what comes to it; or the thinned one of the time before."""
+    """Reads the history of one container, and then what comes to it; or the thinned one of the time before.
+
+    `skipped` says of each file that is there how many of its lines were no samples.
+    """
 
     def __init__(self, folder: Path, kind: str = METRICS) -> None:
         self._folder, self._kind = folder, kind
         self._read: dict[int, int] = {}
+        self.skipped: dict[Path, int] = {}
         self.is_whole = True
 
     def read(self) -> Iterator[MetricsSample]:
@@ -144,13 +149,17 @@ class MetricsReader:
                 yield from self._read_file(number, path)
         for number in self._read.keys() - {number for number, _ in files}:
             del self._read[number]
+        self.skipped = {path: count for path, count in self.skipped.items() if path in {path for _, path in files}}
 
     def _read_file(self, number: int, path: Path) -> Iterator[MetricsSample]:
         offset = self._read.get(number, 0)
         whole = read_whole_lines(path, offset)
         if whole is not None:
             self._read[number] = offset + len(whole)
-            yield from parse_lines(whole, _of_fields)
+            yield from parse_lines(whole, _of_fields, partial(self._on_skipped, path))
+
+    def _on_skipped(self, path: Path) -> None:
+        self.skipped[path] = self.skipped.get(path, 0) + 1
 
 
 def read_samples(path: Path) -> Iterator[MetricsSample]:
@@ -159,6 +168,10 @@ def read_samples(path: Path) -> Iterator[MetricsSample]:
 
 
 def _of_fields(fields: dict[str, Any]) -> MetricsSample:
+    numbers = [*fields["counts"].values(), *fields["values"].values()]
+    places = [fields[name] for name in ("time_s", "instance", "life")]
+    if {*map(type, numbers)} - {int, float} or {*map(type, places)} != {int} or type(fields["component"]) is not str:
+        raise TypeError("a field is of another type")
     return MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
 
 

@@ -264,6 +264,7 @@ class RunHistory:
         folders = [home / f"container-{container}" for container in containers]
         self._readers = [MetricsReader(folder) for folder in folders]
         self._thinned = [MetricsReader(folder, THINNED) for folder in folders]
+        self._skipped: dict[Path, int] = {}
         self.history = History()
 
     def read(self, now_s: int) -> History:
@@ -278,8 +279,18 @@ class RunHistory:
                 )
                 continue
             self.history.add(samples, is_whole=reader.is_whole)
-        self.history.problems = tuple(problems)
+        self._skipped |= {path: count for reader in self._thinned for path, count in reader.skipped.items()}
+        skipped = {**self._skipped, **{path: n for reader in self._readers for path, n in reader.skipped.items()}}
+        self.history.problems = (*problems, *(_skipped_text(path, count) for path, count in skipped.items()))
         self._thinned.clear()  # what is thinned later is known
         self.history.thin_before(now_s - HISTORY_S - 60)
         self.history.forget_before(now_s - THINNED_HISTORY_S)
         return self.history
+
+
+def _skipped_text(path: Path, count: int) -> str:
+    lines = "one line" if count == 1 else f"{count:,} lines"
+    return (
+        f"{lines} of {path} cannot be read: damaged, or left half by a process that was killed; figures are without what "
+        f"{'it' if count == 1 else 'they'} said"
+    )

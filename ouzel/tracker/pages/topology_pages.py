@@ -90,7 +90,8 @@ def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
 
 def describe_damage(registry: Registry) -> list[str]:
     """What is damaged of what is kept for all topologies, a sentence each; what the list cannot show."""
-    return [*registry.find_damaged().values(), *describe_alert_memory(registry.home)]
+    reconciled = KeptReconciliations(registry.home).describe_damaged()
+    return [*registry.find_damaged().values(), *describe_alert_memory(registry.home), *reconciled]
 
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
