@@ -134,14 +134,14 @@ class MetricsReader:
     """
 
     def __init__(self, folder: Path, kind: str = METRICS) -> None:
-        self._folder, self._kind = folder, kind
+        self.folder, self._kind = folder, kind
         self._read: dict[int, int] = {}
         self.skipped: dict[Path, int] = {}
         self.is_whole = True
 
     def read(self) -> Iterator[MetricsSample]:
         """The samples that have come since the last call, in order. `is_whole` says whether these began with the first there ever was."""
-        files = metrics_files(self._folder, self._kind)
+        files = metrics_files(self.folder, self._kind)
         if files and not self._read:
             self.is_whole = files[0][0] == 0
         for number, path in files:

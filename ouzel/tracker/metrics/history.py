@@ -19,6 +19,7 @@ import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
+from ouzel.tracker import words
 from ouzel.tracker.metrics.grids import Grid, last_on, rates_on
 from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series, last_in_minute
 
@@ -51,6 +52,7 @@ class _Track:
     counts: dict[str, array[float]] = field(default_factory=dict)
     values: dict[str, array[float]] = field(default_factory=dict)
     last: MetricsSample | None = None
+    source: Path | None = None
     is_whole: bool = True
     thinned_s: int = 0
 
@@ -58,21 +60,32 @@ class _Track:
 class History:
     """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
 
-    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence.
+    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence. `set_back`
+    says to which time the clock was set back last, and by how many seconds.
     """
 
     def __init__(self) -> None:
         self.problems: tuple[str, ...] = ()
+        self.set_back: tuple[int, int] | None = None
         self._tracks: dict[InstanceKey, _Track] = {}
         self._lock = Lock()
 
-    def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True) -> None:
-        """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was."""
+    def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True, source: Path | None = None) -> None:
+        """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was.
+
+        The samples of one `source` come in the order in which they were made: where their time goes back the clock was set back, and what
+        had come of the time from there on is left out, so that there is one sample for each time. Of another source they are too late.
+        """
         with self._lock:
             for sample in samples:
                 track = self._tracks.setdefault((sample.component, sample.instance), _Track(is_whole=is_whole))
-                if not track.times or sample.time_s >= track.times[-1]:
+                back_s = track.times[-1] - sample.time_s if track.times else 0
+                if back_s <= 0 or (source is not None and source == track.source):
                     _append(track, sample)
+                    track.source = source
+                if back_s > 0 and track.last is sample:
+                    self.set_back = sample.time_s, back_s
+                    _leave_out(track, bisect_left(track.times, sample.time_s, hi=len(track.times) - 1))
 
     def forget_before(self, time_s: int) -> None:
         """Let go of what is older, but for the last sample before it, from which counts go on."""
@@ -221,6 +234,13 @@ def _unknown(count: int) -> array[float]:
     return array("d", [math.nan]) * count
 
 
+def _leave_out(track: _Track, begin: int) -> None:
+    """Leave out all samples from a place on but the last one."""
+    del track.times[begin:-1]
+    for column in (*track.counts.values(), *track.values.values()):
+        del column[begin:-1]
+
+
 def _thin(track: _Track, until_s: int) -> None:
     if until_s <= track.thinned_s:
         return
@@ -278,7 +298,8 @@ class RunHistory:
                     f"metrics cannot be read in {error.filename}: {error.strerror}; figures are without them"
                 )
                 continue
-            self.history.add(samples, is_whole=reader.is_whole)
+            self.history.add(samples, is_whole=reader.is_whole, source=reader.folder)
+        problems += _set_back_text(self.history.set_back, now_s)
         self._skipped |= {path: count for reader in self._thinned for path, count in reader.skipped.items()}
         skipped = {**self._skipped, **{path: n for reader in self._readers for path, n in reader.skipped.items()}}
         self.history.problems = (*problems, *(_skipped_text(path, count) for path, count in skipped.items()))
@@ -294,3 +315,14 @@ def _skipped_text(path: Path, count: int) -> str:
         f"{lines} of {path} cannot be read: damaged, or left half by a process that was killed; figures are without what "
         f"{'it' if count == 1 else 'they'} said"
     )
+
+
+def _set_back_text(set_back: tuple[int, int] | None, now_s: int) -> list[str]:
+    """That the clock was set back, for as long as all samples are kept."""
+    if set_back is None or now_s - set_back[0] > HISTORY_S:
+        return []
+    time_s, back_s = set_back
+    return [
+        f"the clock of the machine was set back by {words.duration_text(back_s)}, to {words.time_text(time_s * 1_000_000)}: figures are "
+        "without what had been recorded under later times"
+    ]
