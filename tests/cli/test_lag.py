@@ -32,10 +32,11 @@ def test_what_a_followed_file_has_left_is_lag_and_an_alert_holds(place: Place) -
         wait_until(lambda: holds() is False)
         place.told("pause", "followed")
         place.append(*range(20, 40))
-        wait_until(lambda: "lag 20 for " in place.told("status", "followed"))
+        wait_until(lambda: f"lag of lines {place.lines}: 20 records, 200 bytes\n" in place.told("status", "followed"))
+        wait_until(lambda: "a record has waited to be read for " in place.told("status", "followed"))
         wait_until(lambda: holds() is True)
         place.told("resume", "followed")
         wait_until(lambda: len(place.twice()) == 30 and holds() is False)
-        assert "lag" not in place.told("status", "followed")
+        assert "lag of" not in place.told("status", "followed")
     finally:
         watcher.close()
