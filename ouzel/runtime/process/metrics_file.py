@@ -168,11 +168,11 @@ def read_samples(path: Path) -> Iterator[MetricsSample]:
 
 
 def _of_fields(fields: dict[str, Any]) -> MetricsSample:
-    numbers = [*fields["counts"].values(), *fields["values"].values()]
-    places = [fields[name] for name in ("time_s", "instance", "life")]
-    if {*map(type, numbers)} - {int, float} or {*map(type, places)} != {int} or type(fields["component"]) is not str:
+    sample = MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
+    numbers, places = (*sample.counts.values(), *sample.values.values()), (sample.time_s, sample.instance, sample.life)
+    if {*map(type, numbers)} - {int, float} or {*map(type, places)} != {int} or type(sample.component) is not str:
         raise TypeError("a field is of another type")
-    return MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
+    return sample
 
 
 def _to_line(sample: MetricsSample) -> bytes:
