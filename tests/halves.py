@@ -58,6 +58,7 @@ HALVES = {
     "tests/checkpoints/test_s3.py::test_a_store_that_ignores_conditions_is_refused_before_anything_is_kept": Half.ALWAYS,
     "tests/process/test_epochs_s3.py": Half.NEVER,
     "tests/cli/test_default_epochs.py": Half.IN_TURN,
+    "tests/cli/test_lag.py": Half.IN_TURN,
     "tests/process/test_default_epochs.py": Half.IN_TURN,
     "tests/process/test_effectively_once.py": Half.IN_TURN,
     "tests/process/test_full_disk.py": Half.IN_TURN,

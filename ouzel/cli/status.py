@@ -134,7 +134,8 @@ def _lag(status: Status) -> str:
         for backlog in known
     ]
     most = max(places, default=(0, ""))
-    return f"lag {status.lag:,}" + (f", {most[0]:,} of it in {most[1]}" if len(places) > 1 and most[0] else "")
+    waits = f" for {age}" if (age := _lag_age(status)) else ""
+    return f"lag {status.lag:,}{waits}" + (f", {most[0]:,} of it in {most[1]}" if len(places) > 1 and most[0] else "")
 
 
 def _latency(status: Status) -> str:
@@ -184,7 +185,12 @@ def _lags(status: Status) -> list[str]:
         for spout, known in status.backlogs.items()
         for backlog in known
         if backlog.records
-    ]
+    ] + ([f"a record has waited to be read for {waits}"] if (waits := _lag_age(status)) else [])
+
+
+def _lag_age(status: Status) -> str:
+    """For how long a record has waited to be read; empty if that is not known, or no second."""
+    return _seconds(status.lag_ms * 1e3) if status.lag_ms is not None and status.lag_ms >= 1_000 else ""
 
 
 def _backlog(backlog: Backlog) -> str:

@@ -60,6 +60,8 @@ class Status(RunCounts):
         waiting: why it does not go on.
         began: up to when a run before had closed the windows of a spout that goes on from it, in microseconds.
         lag: how many records wait in the sources behind what was read, as far as these can tell.
+        lag_bytes: of how many bytes together, as far as these can tell.
+        lag_ms: for how long one of these has waited, at least.
         backlogs: where most of them wait: spout -> partitions, or servers of a queue, the largest first.
         counters: the user's own: component and name with a dot between them -> count.
     """
@@ -79,6 +81,8 @@ class Status(RunCounts):
     waiting: tuple[Waiting, ...] = ()
     began: Mapping[str, int] = field(default_factory=dict)
     lag: int | None = None
+    lag_bytes: int | None = None
+    lag_ms: int | None = None
     backlogs: Mapping[str, Sequence[Backlog]] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
 

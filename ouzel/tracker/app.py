@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -22,7 +21,7 @@ from ouzel.tracker.acting import routes as acting
 from ouzel.tracker.acting.carrying import ActionRunner
 from ouzel.tracker.acting.form_codes import FormCodes
 from ouzel.tracker.api import routes as api
-from ouzel.tracker.api.envelope import wrap_answer
+from ouzel.tracker.api.envelope import EnvelopeMiddleware
 from ouzel.tracker.api.plans import release
 from ouzel.tracker.guard import OwnerOf, RequestGuard
 from ouzel.tracker.logs import log_pages
@@ -82,9 +81,8 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _failed)
-    app.add_middleware(BaseHTTPMiddleware, dispatch=wrap_answer)
-    guard = RequestGuard(token, only_loopback=only_loopback, owner_of=owner_of)
-    app.add_middleware(BaseHTTPMiddleware, dispatch=guard)
+    app.add_middleware(EnvelopeMiddleware)
+    app.add_middleware(RequestGuard, token=token, only_loopback=only_loopback, owner_of=owner_of)
     return app
 
 

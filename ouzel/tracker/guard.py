@@ -6,11 +6,13 @@ import base64
 import hmac
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ouzel.tracker.peers import Address, find_peer_user
 
@@ -36,28 +38,39 @@ HEADERS = {
 OwnerOf = Callable[[Address, Address], int | None]
 """The user at the client's end of a connection, by the addresses of both ends."""
 
-CallNext = Callable[[Request], Awaitable[Response]]
-
 
 class RequestGuard:
     """Middleware: refuses who may not ask, and puts HEADERS on every answer that does not say otherwise itself.
 
+    It passes messages on as they are: Starlette's own frame for middleware starts a task and a stream for each request.
+
     Args:
+        app: what answers who may ask.
         token: what a request must show, as a bearer or as the password of any user; empty if none is needed.
         only_loopback: whether the server listens on this machine alone.
         owner_of: says who asks; without a token only who runs the server, and root, may change something.
     """
 
-    def __init__(self, token: str, *, only_loopback: bool, owner_of: OwnerOf = find_peer_user) -> None:
-        self._token, self._only_loopback, self._owner_of = token, only_loopback, owner_of
+    def __init__(self, app: ASGIApp, token: str, *, only_loopback: bool, owner_of: OwnerOf = find_peer_user) -> None:
+        self._app, self._token = app, token
+        self._only_loopback, self._owner_of = only_loopback, owner_of
 
-    async def __call__(self, request: Request, call_next: CallNext) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
         began = time.perf_counter()
-        response = self._refuse(request) or await call_next(request)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        response.headers["x-process-time"] = str(time.perf_counter() - began)
-        return response
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers["x-process-time"] = str(time.perf_counter() - began)
+            await send(message)
+
+        answers: ASGIApp = self._refuse(Request(scope)) or self._app
+        await answers(scope, receive, send_with_headers)
 
     def _refuse(self, request: Request) -> Response | None:
         if self._only_loopback and _host_of(request) not in LOOPBACK_NAMES:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from tests.house.source import listed, nodes, package, short
 
 if TYPE_CHECKING:
-    from ouzel.connectors.backlog import Backlogged
+    from ouzel.connectors.backlog import Backlogged, Measured
     from ouzel.connectors.blackhole import Blackhole
     from ouzel.connectors.file.sink import FileSink
     from ouzel.connectors.file.source import FileSource
+    from ouzel.connectors.file.text import TextReader
     from ouzel.connectors.kafka.reader import KafkaReader
     from ouzel.connectors.kafka.source import KafkaSource
     from ouzel.connectors.kestrel.source import KestrelReader
@@ -74,10 +75,15 @@ ASKED = {
 
 
 def readers(
-    kafka: KafkaReader, kestrel: KestrelReader, redis: RedisReader
-) -> tuple[LaggingReader, LaggingReader, LaggingReader, PinnedReader, Backlogged]:
+    files: TextReader, kafka: KafkaReader, kestrel: KestrelReader, redis: RedisReader
+) -> tuple[
+    tuple[LaggingReader, Backlogged, Measured],
+    tuple[LaggingReader, PinnedReader, Measured],
+    tuple[LaggingReader, Backlogged],
+    LaggingReader,
+]:
     """Readers that have more than a Reader must: mypy compares them with what is declared."""
-    return kafka, kestrel, redis, kafka, kestrel
+    return (files, files, files), (kafka, kafka, kafka), (kestrel, kestrel), redis
 
 
 def sources_and_writers(

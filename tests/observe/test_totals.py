@@ -210,8 +210,8 @@ def test_a_partition_that_was_read_on_has_one_range_and_the_latest_event_time() 
 
 def test_the_lag_is_what_those_know_who_live() -> None:
     total = totals()
-    total.take(TaskReport(task=SPOUT, lag=7))
-    assert total.status(0).lag == 7
+    total.take(TaskReport(task=SPOUT, lag=7, lag_bytes=70, lag_ms=4))
+    assert (total.status(0).lag, total.status(0).lag_bytes, total.status(0).lag_ms) == (7, 70, 4)
     total.take(TaskReport(task=SPOUT, incarnation=1))
     assert not total.status(0).HasField("lag")
     total.take(TaskReport(task=SPOUT, incarnation=1, rows_in=1, lag=0))

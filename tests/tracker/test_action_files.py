@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,8 @@ def begin_and_kill(home: Path, gate: Path) -> None:
 def shell_of(home: Path) -> int:
     """The shell of the only action that is at work, when its command has begun."""
     said = home / "actions" / "00000001.made" / "said"
-    wait_until(lambda: said.read_text().endswith("\n"))
-    return int(said.read_text())
+    wait_until(lambda: b"\n" in said.read_bytes())
+    return int(said.read_bytes().partition(b"\n")[0])
 
 
 def test_an_action_goes_on_when_its_server_is_killed_and_the_next_one_knows_how_it_ended(tmp_path: Path) -> None:
@@ -163,3 +164,45 @@ def test_where_no_key_can_be_kept_forms_are_good_at_their_own_server(tmp_path: P
     one, other = FormCodes(tmp_path), FormCodes(tmp_path)
     assert one.is_good(one.make("made", "kill"), "made", "kill")
     assert not other.is_good(one.make("made", "kill"), "made", "kill")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("only root may mount a small disk")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+FILLS = """
+import sys
+print("did it", flush=True)
+with open(sys.argv[1], "wb", buffering=0) as file:
+    try:
+        while file.write(bytes(4096)):
+            pass
+    except OSError as error:
+        print(error.strerror)
+raise SystemExit(int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(("code", "state"), [(0, "done"), (3, "refused")])
+def test_a_disk_that_fills_up_meanwhile_does_not_change_how_an_action_ends(
+    small_disk: Path, code: int, state: str
+) -> None:
+    runner = ActionRunner(small_disk, (sys.executable, "-c", FILLS))
+    ended = runner.run("made", "Rescale", [str(small_disk / "filler"), str(code)])
+    assert (ended.state, ended.code, ended.said) == (state, code, "did it\nNo space left on device")
+    with pytest.raises(ActionRefused, match=r"cannot be started, or not be kept in .*: No space left on device"):
+        runner.run("made", "Rescale", [str(small_disk / "filler"), "0"])
+    assert [one.number for one in runner.latest("made")] == [1], "what could not be kept has not begun"
+    (small_disk / "filler").unlink()
+    assert runner.run("made", "Rescale", [str(small_disk / "other"), "0"]).state == "done"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -17,10 +20,13 @@ from ouzel.runtime.checkpoints.manifest import Manifest, TaskFiles, manifest_nam
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.submitted.folder import About
 from ouzel.runtime.cluster.submitted.registry import Registry
+from ouzel.runtime.observe.reconciled import KeptReconciliations, ReconciliationSummary, new_id
 from ouzel.runtime.observe.samples import samples_path, write_row_samples
 from ouzel.runtime.observe.state_summaries import summaries_path, write_state_summaries
+from ouzel.runtime.observe.task_metrics import MetricsSample
 from ouzel.runtime.process.asks import Ask, AskKind, ask_path, write_ask
 from ouzel.runtime.process.job import KEY
+from ouzel.runtime.process.metrics_file import MetricsWriter
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.cluster.submitted import Condition, Submitted
 from ouzel.tracker.app import create_app
@@ -163,3 +169,61 @@ def test_a_folder_in_the_place_of_metrics(tmp_path: Path) -> None:
     assert history.read(0).problems == (f"metrics cannot be read in {path}: Is a directory; figures are without them",)
     path.rmdir()
     assert history.read(0).problems == ()
+
+
+RUBBISH = ("x", "[1]", "null", "[" * 100_000, '{"time_s": 1}', "\x00" * 9)
+
+
+def test_lines_of_metrics(damaged: Damaged) -> None:
+    sample = MetricsSample(10, "lines", 1, 0, frozenset(), {"__emit-count/default": 5}, {"__lag": 1.0})
+    path = damaged.container / "metrics-0.jsonl"
+    wrong = [replace(sample, **{name: value}) for name, value in ASTRAY.items()]
+    MetricsWriter(damaged.container).write([sample, *wrong, replace(sample, time_s=20)], 20)
+    with path.open("a") as file:
+        file.writelines(f"{line}\n" for line in RUBBISH)
+    MetricsWriter(damaged.container).write([replace(sample, time_s=30)], 30)
+    count = len(RUBBISH) + len(wrong)
+    told = f"{count} lines of {path} cannot be read: damaged, or left half by a process that was killed; figures are without what they said"
+    assert [damaged.page().count(told), damaged.page().count(told)] == [1, 1]
+    history = RunHistory(damaged.job.home, [1]).read(30)
+    assert history.over(("lines", 1), "__emit-count/default", 0) == 5
+    assert history.began_s == 10
+
+
+ASTRAY: dict[str, Any] = {
+    "time_s": "10",
+    "component": 1,
+    "instance": 1.5,
+    "counts": {"__emit-count/default": "5"},
+    "values": {"__lag": None},
+}
+"""Of each field what a line may hold that is JSON, and no sample."""
+
+
+def test_a_reconciliation(damaged: Damaged) -> None:
+    kept = KeptReconciliations(damaged.registry.home)
+    good, bad = (
+        ReconciliationSummary(new_id(), "made", "t", at_us, f"verdict {at_us}", True, False, 1, 0, 0)
+        for at_us in (1, 2)
+    )
+    kept.keep(good, "<p>report</p>")
+    kept.keep(bad, "<p>report</p>")
+    path = kept.folder / f"{bad.id}.json"
+    told = f"{path} cannot be read: it is damaged, or no file; its reconciliation is not shown"
+    for how in chain(each_damage(path), _with_wrong_fields(path)):
+        for page in ("", "reconciliations", "pages/reconciliations"):
+            assert damaged.page(page).count(told) == 1, how
+        assert "verdict 1" in damaged.page("reconciliations"), "nothing else is lost"
+        assert "verdict 1" in damaged.page(), how
+        assert told in BeautifulSoup(damaged.client.get(f"/reconciliations/{bad.id}").text, "html.parser").text, how
+    assert "cannot be read" not in damaged.page("reconciliations") + damaged.page("")
+    path.unlink()
+    assert "cannot be read" not in damaged.page("reconciliations"), "a report whose writer died is nothing to tell of"
+
+
+def _with_wrong_fields(path: Path) -> Iterator[str]:
+    content = path.read_text()
+    for name, value in {"matched": "7", "is_live": 1, "changed": [1], "at_us": None}.items():
+        path.write_text(json.dumps(json.loads(content) | {name: value}))
+        yield name
+    path.write_text(content)

@@ -19,6 +19,7 @@ from ouzel.runtime.process.metrics_file import (
     sample_interval_s,
 )
 from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
+from ouzel.tracker.metrics.grids import Grid
 from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_LATENCY, RESTARTS, History, RunHistory
 from ouzel.tracker.metrics.series import Minutes
 
@@ -200,7 +201,7 @@ def test_what_is_in_memory_is_thinned_as_on_disk_and_counts_go_on() -> None:
         history.thin_before(until_s)
     history.add([sample(7_200, 7_200)])
     (track,) = history._tracks.values()
-    assert track.times == [1_790, 3_590, *range(3_600, 7_201, 10)]
+    assert track.times.tolist() == [1_790, 3_590, *range(3_600, 7_201, 10)]
     assert history.over(("counts", 1), EXECUTED, -1) == 7_200
     assert history.over(("counts", 1), EXECUTED, 1_790) == 7_200 - 1_790
     assert {len(column) for column in (*track.counts.values(), *track.values.values())} == {len(track.times)}
@@ -209,3 +210,20 @@ def test_what_is_in_memory_is_thinned_as_on_disk_and_counts_go_on() -> None:
 @pytest.mark.parametrize(("instances", "seconds"), [(0, 10), (20, 10), (21, 20), (500, 60)])
 def test_large_containers_are_sampled_less_often_but_every_minute(instances: int, seconds: int) -> None:
     assert sample_interval_s(instances) == seconds
+
+
+def test_a_clock_that_is_set_back_is_told_and_what_comes_then_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "container-1"
+    folder.mkdir()
+    writer, run = MetricsWriter(folder), RunHistory(tmp_path, [1])
+    times = [*range(10_000, 10_100, 10), *range(6_400, 6_500, 10)]
+    for number, time_s in enumerate(times):
+        writer.write([sample(time_s, 10 * number, lag=number), sample(time_s, number, task=2)], time_s)
+        history = run.read(time_s)
+        told = "the clock of the machine was set back by 61 min, to 1970-01-01 01:46:40"
+        assert [text.partition(": figures")[0] for text in history.problems] == ([told] if time_s < 10_000 else [])
+        assert history.over(("counts", 1), EXECUTED, 0) == 10 * number, "what was counted before counts"
+    for history in (run.read(6_490), RunHistory(tmp_path, [1]).read(6_490)):
+        assert history.rate(("counts", 1), EXECUTED, 6_400) == 1.0
+        assert history.values_on(("counts", 1), "lag", Grid.between(6_480, 6_490)).tolist() == [19.0]
+    assert run.read(6_400 + HISTORY_S + 1).problems == ()

@@ -14,6 +14,9 @@ from ouzel.connectors.file.identity import ROTATE, FileId, FileKey, Print
 from ouzel.descriptors import allow_files
 from ouzel.errors import ConnectorError
 
+SIZE_S = 1.0
+"""A size that was told before that is asked for anew."""
+
 GONE_S = 10.0
 """A file that was deleted is over when it has not grown for so long since: whoever had it open may have written on."""
 
@@ -50,6 +53,7 @@ class Followed:
         self.is_over = False
         self._handle: int | None = None
         self._quiet: Told | None = None
+        self._size, self._sized_s = 0, -SIZE_S
         self._gone_since: float | None = None
 
     def open(self) -> bool:
@@ -101,15 +105,29 @@ class Followed:
 
     def _look(self) -> Told | None:
         """What is told of the file; None if it is nowhere to be found. It is open then, unless it is what it was."""
-        if self._handle is not None:
-            return self._disk.fstat(self._handle)
-        path = self._name_of(self.key)
-        told = None if path is None else self._disk.stat(path)
-        if told is None or told.key != self.key:
-            return None
-        if told == self._quiet:
+        told = self._ask()
+        if told is None or told == self._quiet or self._handle is not None:
             return told
         return self._disk.fstat(self._handle) if self.open() and self._handle is not None else None
+
+    def _ask(self) -> Told | None:
+        """What the system says of the file, open or under its name; None if that is not this file."""
+        if self._handle is not None:
+            told: Told | None = self._disk.fstat(self._handle)
+        else:
+            path = self._name_of(self.key)
+            told = None if path is None else self._disk.stat(path)
+            told = told if told and told.key == self.key else None
+        if told is not None:
+            self._size, self._sized_s = told.size, self._disk.now()
+        return told
+
+    def find_size(self) -> int:
+        """How long it is, or was a second ago at most, or when it was last to be found. It raises nothing."""
+        if self._disk.now() - self._sized_s >= SIZE_S:
+            with contextlib.suppress(ConnectorError, OSError):
+                self._ask()
+        return self._size
 
     def _read(self, told: Told, size: int) -> bytes:
         assert self._handle is not None

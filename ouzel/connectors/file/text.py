@@ -5,12 +5,14 @@ A raw line ends where Hadoop's and so Spark's ends: with LF, CR LF, or a CR alon
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from ouzel.connectors.backlog import Backlog, Extent
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.file.followed import Followed
@@ -91,6 +93,7 @@ class TextReader:
         self._ended = False
         self._grew = False
         self._left_out = ""  # what the user is told of the last line
+        self._backlog: Backlog | None = None  # as of the last look
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: the `rows` that follow, less at what is the end of the file now, or where they are long."""
@@ -126,6 +129,35 @@ class TextReader:
     def given_to(self) -> int | None:
         """The line before which all records were given out; None while some that were read wait to be."""
         return self._given_to if self._taken == len(self._block.ends) else None
+
+    def lag(self) -> int | None:
+        """Of a file that is followed, once it was looked into: the records that were found, and of the bytes behind these about so many as
+        lines are long in the mean; one at least, if there are any."""
+        content, here = self._content, len(self._block.ends) - self._taken
+        if not isinstance(content, Followed):
+            self._backlog = None
+            return None
+        looked_into, size = self._block.at + len(self._block.data), content.find_size()
+        beyond = max(0, size - looked_into)
+        records = here + (math.ceil(beyond / (self._line_bytes() or beyond)) if beyond else 0)
+        self._backlog = Backlog(self._path, records, max(0, size - self._start()))
+        return records
+
+    def backlogs(self) -> list[Backlog]:
+        """See Backlogged."""
+        return [self._backlog] if self._backlog else []
+
+    def extent(self) -> Extent | None:
+        """See Measured: in bytes."""
+        waits = self._backlog.bytes if self._backlog else None
+        return None if waits is None else Extent(self._start(), self._start() + waits)
+
+    def _line_bytes(self) -> float:
+        """The mean length of the lines that were found so far; 0 before the first."""
+        block = self._block
+        if not len(block.ends):
+            return block.at / self._line if self._line else 0.0
+        return (block.at + int(block.ends[-1]) + 1) / int(block.lines[-1])
 
     def _nothing(self) -> ReadState:
         over = self._is_over

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import polars as pl
 
+from ouzel.connectors.backlog import Extent
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
@@ -149,8 +150,13 @@ class KafkaReader:
 
     def lag(self) -> int | None:
         """From what was read to the newest record, or to the end of the reading; gaps between offsets count."""
+        extent = self.extent()
+        return None if extent is None else max(0, extent.there - extent.read)
+
+    def extent(self) -> Extent | None:
+        """See Measured: in offsets."""
         last = self._source.last(self._place)
-        return None if last is None else max(0, before(self._end, last) - self._at)
+        return None if last is None else Extent(self._at, before(self._end, last))
 
     def close(self) -> None:
         """Fetch no more of this partition."""

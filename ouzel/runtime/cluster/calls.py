@@ -28,16 +28,20 @@ ANSWER_S = 2.0
 """How long a first call waits for its answer."""
 
 
-def watch(address: str, credentials: Credentials) -> Iterator[wire_pb2.TopologyStatus | None]:
+def watch(address: str, credentials: Credentials, every_s: float = 0.0) -> Iterator[wire_pb2.TopologyStatus | None]:
     """What a topology master says until it ends, and None whenever it has said nothing for LOOK_S.
+
+    It says how the topology stands several times a second, or no more often than `every_s`; a change of the state at once.
 
     Raises:
         TopologyError: no thread can be started.
     """
 
+    request = wire_pb2.WatchRequest(every_ms=int(1e3 * every_s))
+
     def listen() -> Iterator[wire_pb2.TopologyStatus]:
         with grpc.insecure_channel(address) as channel, suppress(grpc.RpcError):
-            yield from TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest(), metadata=credentials)
+            yield from TopologyMasterStub(channel).Watch(request, metadata=credentials)
 
     return in_background(listen, LOOK_S)
 

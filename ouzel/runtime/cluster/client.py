@@ -96,7 +96,10 @@ OpenResults = Callable[[Path, Deliver, HasRoom], ResultSource]
 
 
 class HeronHandle(RowIteration):
-    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results."""
+    """A topology in processes (see run.Handle). What was answered `before` it began is the first of its results.
+
+    Its topology master says how it stands no more often than `every_s`, but for a change of the state.
+    """
 
     def __init__(
         self,
@@ -104,8 +107,9 @@ class HeronHandle(RowIteration):
         scheduler: ServedScheduler,
         open_results: OpenResults = ResultReader,
         before: Iterable[pl.DataFrame] = (),
+        every_s: float = 0.0,
     ) -> None:
-        self._job, self._scheduler = job, scheduler
+        self._job, self._scheduler, self._every_s = job, scheduler, every_s
         self._finder, self._credentials = MasterFinder(job), job.credentials
         self._frames = list(before)
         self._bytes = self._unlimited = 0
@@ -284,7 +288,7 @@ class HeronHandle(RowIteration):
         """Follow one topology master; the last it said."""
         address = self._finder.find(_LOOK_FOR_MASTER_S)
         last, heard = None, Heard()
-        for message in () if address is None else watch(address, self._credentials):
+        for message in () if address is None else watch(address, self._credentials, self._every_s):
             if message is None:
                 if self._unheard.look(now_ms()):
                     self._unheard.see(self._master_usage())
@@ -414,6 +418,8 @@ class Heard:
             **{name: getattr(message, name) for name in RUN_COUNTS},
             watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
             lag=message.lag if message.HasField("lag") else None,
+            lag_bytes=message.lag_bytes if message.HasField("lag_bytes") else None,
+            lag_ms=message.lag_ms if message.HasField("lag_ms") else None,
             p50_ms=message.p50_ms if message.HasField("p50_ms") else None,
             p99_ms=message.p99_ms if message.HasField("p99_ms") else None,
             restarts=message.restarts,

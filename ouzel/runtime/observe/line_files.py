@@ -29,10 +29,12 @@ def read_whole_lines(path: Path, offset: int) -> bytes | None:
     return text[: text.rfind(b"\n") + 1]
 
 
-def parse_lines(text: bytes, make: Callable[[Any], T]) -> Iterator[T]:
-    """What is made of the fields of each line; one that a killed process left half, or that is damaged, is skipped."""
-    for line in text.splitlines():
+def parse_lines(text: bytes, make: Callable[[Any], T], on_skipped: Callable[[], object] = lambda: None) -> Iterator[T]:
+    """What is made of the fields of each line; one that a killed process left half, or that is damaged, is skipped, and told."""
+    for line in filter(None, text.split(b"\n")):
         try:
-            yield make(json.loads(line))
-        except (ValueError, TypeError, KeyError):
+            made = make(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            on_skipped()
             continue
+        yield made

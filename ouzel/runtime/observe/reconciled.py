@@ -15,8 +15,11 @@ import time
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ouzel.files import put_bytes
+
+T = TypeVar("T")
 
 FOLDER = "reconciliations"
 
@@ -70,6 +73,34 @@ def new_id() -> str:
     return f"{time.time_ns() // 1000:016d}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
+def _to_summary(text: bytes) -> ReconciliationSummary:
+    """What was kept.
+
+    Raises:
+        ValueError: it is not that.
+    """
+    try:
+        kept = json.loads(text)
+        for name, kind in _KINDS.items():
+            _expect(kept[name], kind)
+        return ReconciliationSummary(**kept | {"changed": tuple(_expect(one, str) for one in kept["changed"])})
+    except (TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"it is no reconciliation: {type(error).__name__}: {error}") from error
+
+
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("id", "query", "table", "verdict"), str),
+    **dict.fromkeys(("at_us", "matched", "explained", "unexplained", "rounds"), int),
+    **dict.fromkeys(("is_explained", "is_live"), bool),
+}
+
+
+def _expect(value: object, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
 class KeptReconciliations:
     """Those of one OUZEL_HOME.
 
@@ -114,10 +145,31 @@ class KeptReconciliations:
         if not _ID.fullmatch(reconciliation_id):
             return None
         try:
-            kept = json.loads(self._data(reconciliation_id).read_bytes())
-            return ReconciliationSummary(**kept | {"changed": tuple(kept["changed"])})
-        except (OSError, ValueError, TypeError, KeyError):
+            return _to_summary(self._data(reconciliation_id).read_bytes())
+        except (OSError, ValueError):
             return None
+
+    def describe_damaged(self) -> list[str]:
+        """Of each that is there and cannot be read which file that is, a sentence each."""
+        return [told for stem in self._stems() if (told := self.describe_damage(stem))]
+
+    def describe_damage(self, reconciliation_id: str) -> str:
+        """Why the one of that id cannot be read, as a sentence; empty if it can, or is not there."""
+        if not _ID.fullmatch(reconciliation_id):
+            return ""
+        path = self._data(reconciliation_id)
+        try:
+            _to_summary(path.read_bytes())
+        except FileNotFoundError:
+            return ""
+        except PermissionError as error:
+            return f"{path} cannot be read: {error.strerror}; its reconciliation is not shown"
+        except (OSError, ValueError):
+            return (
+                f"{path} cannot be read: it is damaged, or no file; its reconciliation is not shown. Remove it, or wait until newer ones "
+                "take its place"
+            )
+        return ""
 
     def read_report(self, reconciliation_id: str) -> str | None:
         """Its report, a page of HTML; None if it has none."""

@@ -72,6 +72,10 @@ def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
     values: dict[str, float] = {"__pending-acked-count": report.pending_rows}
     if report.HasField("lag"):
         values["__lag"] = report.lag
+    if report.HasField("lag_bytes"):
+        values["__lag-bytes"] = report.lag_bytes
+    if report.HasField("lag_ms"):
+        values["__lag-ms"] = report.lag_ms
     if report.HasField("watermark_us") and BEGINNING_OF_TIME < report.watermark_us < END_OF_TIME:
         values["__watermark-ms"] = report.watermark_us // 1000
     return MetricsSample(

@@ -221,6 +221,10 @@ class Totals:
         for report in self._current():
             if report.HasField("lag"):
                 status.lag += report.lag
+            if report.HasField("lag_bytes"):
+                status.lag_bytes += report.lag_bytes
+            if report.HasField("lag_ms"):
+                status.lag_ms = max(status.lag_ms, report.lag_ms)
             for backlog in report.backlogs:
                 backlogs.setdefault(backlog.component, []).append(backlog)
         for known in backlogs.values():

@@ -107,7 +107,8 @@ def has_ended(pidfd: int) -> bool:
 def start_time(pid: int) -> int:
     """Clock tick at which a process started: with the pid it names a process for good. 0 when there is none."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            return int(file.read(4_096).rpartition(b")")[2].split()[19])
     except (OSError, IndexError):
         return 0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,16 +128,20 @@ def metrics_files(folder: Path, kind: str = METRICS) -> list[tuple[int, Path]]:
 
 
 class MetricsReader:
-    """Reads the history of one container, and then what comes to it; or the thinned one of the time before."""
+    """Reads the history of one container, and then what comes to it; or the thinned one of the time before.
+
+    `skipped` says of each file that is there how many of its lines were no samples.
+    """
 
     def __init__(self, folder: Path, kind: str = METRICS) -> None:
-        self._folder, self._kind = folder, kind
+        self.folder, self._kind = folder, kind
         self._read: dict[int, int] = {}
+        self.skipped: dict[Path, int] = {}
         self.is_whole = True
 
     def read(self) -> Iterator[MetricsSample]:
         """The samples that have come since the last call, in order. `is_whole` says whether these began with the first there ever was."""
-        files = metrics_files(self._folder, self._kind)
+        files = metrics_files(self.folder, self._kind)
         if files and not self._read:
             self.is_whole = files[0][0] == 0
         for number, path in files:
@@ -145,13 +149,17 @@ class MetricsReader:
                 yield from self._read_file(number, path)
         for number in self._read.keys() - {number for number, _ in files}:
             del self._read[number]
+        self.skipped = {path: count for path, count in self.skipped.items() if path in {path for _, path in files}}
 
     def _read_file(self, number: int, path: Path) -> Iterator[MetricsSample]:
         offset = self._read.get(number, 0)
         whole = read_whole_lines(path, offset)
         if whole is not None:
             self._read[number] = offset + len(whole)
-            yield from parse_lines(whole, _of_fields)
+            yield from parse_lines(whole, _of_fields, partial(self._on_skipped, path))
+
+    def _on_skipped(self, path: Path) -> None:
+        self.skipped[path] = self.skipped.get(path, 0) + 1
 
 
 def read_samples(path: Path) -> Iterator[MetricsSample]:
@@ -160,9 +168,13 @@ def read_samples(path: Path) -> Iterator[MetricsSample]:
 
 
 def _of_fields(fields: dict[str, Any]) -> MetricsSample:
-    return MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
+    sample = MetricsSample(**{**fields, "carries": frozenset(fields["carries"])})
+    numbers, places = (*sample.counts.values(), *sample.values.values()), (sample.time_s, sample.instance, sample.life)
+    if {*map(type, numbers)} - {int, float} or {*map(type, places)} != {int} or type(sample.component) is not str:
+        raise TypeError("a field is of another type")
+    return sample
 
 
 def _to_line(sample: MetricsSample) -> bytes:
-    fields: dict[str, Any] = {**asdict(sample), "carries": sorted(sample.carries)}
+    fields: dict[str, Any] = {**vars(sample), "carries": sorted(sample.carries)}
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"

@@ -14,11 +14,11 @@ from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.metrics_file import MetricsWriter, sample_interval_s
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.process.publisher import Publisher
 from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.protocol.cluster.metrics_manager import MetricsManagerMachine
 from ouzel.runtime.protocol.pace import Pace
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _LIMITS = 4
 """A topology master may take so many times the hang timeout for a report: by then one that hangs has long been killed."""
@@ -41,8 +41,9 @@ class MetricsManager:
         self._finder = MasterFinder(job)
         self._table = ProcessTable(job.container(container))
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
-        self._channel: grpc.Channel | None = None
-        self._address = ""
+        self._limit_s = _LIMITS * job.topology.settings.hang_timeout_ms / 1e3
+        self._publisher: Publisher | None = None
+        self._credentials, self._address = job.credentials, ""
         self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
         self._history, self._began, self._next_sample = MetricsWriter(job.container(container)), time.monotonic(), 0.0
@@ -80,50 +81,46 @@ class MetricsManager:
 
     def _publish(self) -> None:
         """Hand on what the topology master has not heard of; one that does not answer, and the one after it, will be told all again."""
-        channel = self._to_master()
-        if channel is None:
+        publisher = self._to_master()
+        if publisher is None:
             return
         try:
-            self._table.read()
+            self._table.read_if_changed()
             for message in self._machine.messages(self._table, now_ms()):
-                self._hand_on(channel, message)
+                self._hand_on(publisher, message)
         except (grpc.RpcError, _Moved) as error:
             print(f"the topology master did not take a report: {error}", file=sys.stderr)
             self._hang_up()
 
-    def _hand_on(self, channel: grpc.Channel, message: wire_pb2.ContainerReport) -> None:
+    def _hand_on(self, publisher: Publisher, message: wire_pb2.ContainerReport) -> None:
         """Wait until the topology master has it: one that is slow is told nothing twice, one that hangs is killed, which ends the call.
 
         Raises:
             grpc.RpcError: it does not take it.
             _Moved: it has not answered, and another leads by now.
         """
-        limit_s = _LIMITS * self._job.topology.settings.hang_timeout_ms / 1e3
-        call = TopologyMasterStub(channel).Publish.future(message, timeout=limit_s, metadata=self._job.credentials)
+        publisher.send(message)
         taken = False
         while not taken:
-            with contextlib.suppress(grpc.FutureTimeoutError):
-                call.result(min(self._patience_s, _LOOK_S))
-                taken = True
+            taken = publisher.await_taken(min(self._patience_s, _LOOK_S))
             self._life.beat()
             if not taken and self._finder.has_moved(self._address):
-                call.cancel()
                 raise _Moved("another leads now")
 
-    def _to_master(self) -> grpc.Channel | None:
-        if self._channel is not None and self._finder.has_moved(self._address):
+    def _to_master(self) -> Publisher | None:
+        if self._publisher is not None and self._finder.has_moved(self._address):
             self._hang_up()
-        if self._channel is None:
+        if self._publisher is None:
             address = self._finder.find(self._patience_s)
             if address is not None:
                 self._machine.on_new_master()
-                self._channel, self._address = grpc.insecure_channel(address), address
-        return self._channel
+                self._publisher, self._address = Publisher(address, self._credentials, self._limit_s), address
+        return self._publisher
 
     def _hang_up(self) -> None:
-        if self._channel is not None:
-            self._channel.close()
-        self._channel = None
+        if self._publisher is not None:
+            self._publisher.close()
+        self._publisher = None
 
 
 def run_metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:

@@ -17,6 +17,7 @@ class ProcessTable(Processes):
     def __init__(self, directory: Path) -> None:
         super().__init__()
         self.path = directory / "processes.json"
+        self._mark: tuple[int, int, int] | None = None
 
     def read(self) -> None:
         """What the file says; an empty table if there is none."""
@@ -27,6 +28,17 @@ class ProcessTable(Processes):
         self.entries = {name: ProcessEntry(*entry) for name, entry in text["processes"].items()}
         self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
         self.begins = text.get("begins", {})
+
+    def read_if_changed(self) -> None:
+        """The same for whoever reads often and changes nothing: only if it is another file, or was written since."""
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return
+        mark = stat.st_mtime_ns, stat.st_ino, stat.st_size
+        if mark != self._mark:
+            self.read()
+            self._mark = mark
 
     def write(self) -> None:
         """Put it into the file, whole or not at all.

@@ -138,6 +138,10 @@ def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) 
         report.watermark_us = metrics.watermark_us
     if metrics.lag is not None:
         report.lag = metrics.lag
+    if metrics.lag_bytes is not None:
+        report.lag_bytes = metrics.lag_bytes
+    if metrics.lag_ms is not None:
+        report.lag_ms = metrics.lag_ms
     report.backlogs.extend(wire_pb2.Backlog(component=report.component, **asdict(each)) for each in metrics.backlogs)
     report.latency_us.update(metrics.latency_us)
     report.counters.update(metrics.counters)

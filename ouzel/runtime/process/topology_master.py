@@ -104,7 +104,8 @@ class TopologyMaster(TopologyMasterServicer):
         seen, known = None, ReportedUpTo()
         while context.is_active() and not self.has_told_end:
             with self._changed:
-                self._changed.wait_for(partial(self._has_other_news, seen), self._pace.interval_s)
+                interval_s = max(self._pace.interval_s, request.every_ms / 1e3)
+                self._changed.wait_for(partial(self._has_other_news, seen), interval_s)
                 seen, status, known = self._machine.news, self._status(known), self._machine.known
             yield from status_parts(status)
             self.has_told_end = self._machine.has_ended

@@ -63,6 +63,8 @@ class TaskMetrics(TaskCounts):
         times: how far event time has come at those ends, in microseconds.
         waiting: what a source's event time waits for.
         lag: how many records wait in the source behind what was read; None if that is not known.
+        lag_bytes: of how many bytes together, where that is known.
+        lag_ms: for how long one of these has waited, at least.
         backlogs: where most of them wait.
         began_us: how far a run before had closed windows, when this one goes on from it.
         carries: rows_in, rows_acked and rows_bad count all lives of the task, so that what is read again is counted once.
@@ -77,6 +79,8 @@ class TaskMetrics(TaskCounts):
     times: dict[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     lag: int | None = None
+    lag_bytes: int | None = None
+    lag_ms: int | None = None
     backlogs: Sequence[Backlog] = ()
     began_us: int | None = None
     carries: bool = False

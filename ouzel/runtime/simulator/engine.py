@@ -88,6 +88,8 @@ class MemoryHandle(RowIteration):
             began=self._began(),
             counters=self._counters(),
             lag=sum(lags) if (lags := [count.lag for count in spouts if count.lag is not None]) else None,
+            lag_bytes=sum(sizes) if (sizes := [one.lag_bytes for one in spouts if one.lag_bytes is not None]) else None,
+            lag_ms=max((count.lag_ms for count in spouts if count.lag_ms is not None), default=None),
             backlogs=self._backlogs(),
         )
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
+from ouzel.connectors.backlog import UnreadAge
 from ouzel.connectors.reading import (
     Committed,
     Partition,
@@ -65,6 +66,7 @@ class PartitionProgress:
         id: its number among all partitions, the same in each life.
         journal: where batches are cut that are cut for the first time.
         lag: how far its rows were behind the wall clock.
+        unread: for how long its first record that was not read has been there.
         watermark_us: its watermark.
         silence: how long it has given nothing.
         linger: whether its rows are left to gather.
@@ -94,6 +96,7 @@ class PartitionProgress:
     journal: Journal
     lag: Lag
     watermark_us: int = BEGINNING_OF_TIME
+    unread: UnreadAge = field(default_factory=UnreadAge)
     silence: Silence = field(default_factory=Silence)
     linger: Linger = field(default_factory=Linger)
     ended: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from ouzel.connectors.backlog import Backlog, Backlogged, largest
+from ouzel.connectors.backlog import Backlog, Backlogged, Measured, largest
 from ouzel.connectors.reading import LaggingReader, ReadBatch, ReadState, Unreachable
 from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import Place
@@ -127,16 +127,22 @@ class BatchReader:
         for progress in self.progress:
             progress.silence.on_paused(lasted_ms)
 
-    def measure_lag(self, counts: TaskMetrics) -> None:
-        """Count how many records wait behind what was read, in the partitions whose readers can tell, and where."""
-        lag, backlogs = None, list[Backlog]()
+    def measure_lag(self, counts: TaskMetrics, now_ms: float) -> None:
+        """Count how many records wait behind what was read, in the partitions whose readers can tell, where, and for how long."""
+        lag, backlogs, ages = None, list[Backlog](), list[float]()
         for progress in self.unended:
             reader = progress.reader
             if not isinstance(reader, LaggingReader) or (waits := reader.lag()) is None:
                 continue
             lag = (lag or 0) + waits
-            backlogs += reader.backlogs() if isinstance(reader, Backlogged) else [Backlog(progress.partition.id, waits)]
+            told = reader.backlogs() if isinstance(reader, Backlogged) else [Backlog(progress.partition.id, waits)]
+            backlogs += told
+            ages += (one.age_ms for one in told if one.age_ms is not None and one.records)
+            if isinstance(reader, Measured) and (extent := reader.extent()):
+                ages.append(progress.unread.observe(extent, now_ms))
         counts.lag, counts.backlogs = lag, largest(backlogs)
+        counts.lag_bytes = sum(known) if (known := [one.bytes for one in backlogs if one.bytes is not None]) else None
+        counts.lag_ms = int(max(ages)) if ages else None
 
     def close(self) -> None:
         """Close the readers and the source."""

@@ -261,7 +261,7 @@ class SourceSpout(ChainTask[PendingBatch]):
         if self.now_ms >= self._look_round_at:
             self._look_round_at = self.now_ms + LOOK_ROUND_MS
             self.counts.waiting = () if self._pause else self._time.waiting(self.now_ms)
-            self._reader.measure_lag(self.counts)
+            self._reader.measure_lag(self.counts, self.now_ms)
         if not self._pause:
             self._look_for_more()
         if self.now_ms >= self._commit_at:

@@ -177,7 +177,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ..., at_us: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed", "published", "taken_by", "collections", "collecting_seconds")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed", "published", "taken_by", "collections", "collecting_seconds", "lag_bytes", "lag_ms")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -229,6 +229,8 @@ class TaskReport(_message.Message):
     TAKEN_BY_FIELD_NUMBER: _ClassVar[int]
     COLLECTIONS_FIELD_NUMBER: _ClassVar[int]
     COLLECTING_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LAG_MS_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -266,7 +268,9 @@ class TaskReport(_message.Message):
     taken_by: int
     collections: int
     collecting_seconds: float
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ..., published: _Optional[int] = ..., taken_by: _Optional[int] = ..., collections: _Optional[int] = ..., collecting_seconds: _Optional[float] = ...) -> None: ...
+    lag_bytes: int
+    lag_ms: int
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ..., published: _Optional[int] = ..., taken_by: _Optional[int] = ..., collections: _Optional[int] = ..., collecting_seconds: _Optional[float] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ...) -> None: ...
 
 class EpochFiles(_message.Message):
     __slots__ = ("epoch", "files", "took", "keys")
@@ -414,11 +418,13 @@ class PlanReply(_message.Message):
     def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("every_ms",)
+    EVERY_MS_FIELD_NUMBER: _ClassVar[int]
+    every_ms: int
+    def __init__(self, every_ms: _Optional[int] = ...) -> None: ...
 
 class TopologyStatus(_message.Message):
-    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan", "deaths", "partial", "watermarks", "waiting", "lag", "counters", "rows_shed", "backlogs")
+    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan", "deaths", "partial", "watermarks", "waiting", "lag", "counters", "rows_shed", "backlogs", "lag_bytes", "lag_ms")
     class WatermarksEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -457,6 +463,8 @@ class TopologyStatus(_message.Message):
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     ROWS_SHED_FIELD_NUMBER: _ClassVar[int]
     BACKLOGS_FIELD_NUMBER: _ClassVar[int]
+    LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LAG_MS_FIELD_NUMBER: _ClassVar[int]
     state: str
     rows_in: int
     rows_acked: int
@@ -481,4 +489,6 @@ class TopologyStatus(_message.Message):
     counters: _containers.ScalarMap[str, int]
     rows_shed: int
     backlogs: _containers.RepeatedCompositeFieldContainer[Backlog]
-    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., deaths: _Optional[_Iterable[str]] = ..., partial: _Optional[bool] = ..., watermarks: _Optional[_Mapping[str, int]] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ...) -> None: ...
+    lag_bytes: int
+    lag_ms: int
+    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., deaths: _Optional[_Iterable[str]] = ..., partial: _Optional[bool] = ..., watermarks: _Optional[_Mapping[str, int]] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ...) -> None: ...

@@ -1,7 +1,8 @@
 """What is kept of actions, in OUZEL_HOME/actions: so a server that is killed, and another beside it, show the same.
 
 A directory NUMBER.TOPOLOGY for each: `asked.json`, what was asked for and when; `said`, what its command says; `code`, its exit code, when
-it has ended. `held` is locked as long as the shell that runs the command lives: without that and without a code it was cut off.
+it has ended. Room for both is taken before the command begins, so that a disk that fills up meanwhile does not change how it ends: `said`
+is followed by NULs. `held` is locked as long as the shell that runs the command lives: without that and without a code it was cut off.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from ouzel.tracker.logs.plain_text import printable_text
 KEPT = 100
 SAID_BYTES = 16 << 10
 
-_ASKED, _SAID, _CODE, _HELD = "asked.json", "said", "code", "held"
+_ASKED, _SAID, _CODE, _FRESH_CODE, _HELD = "asked.json", "said", "code", "code.new", "held"
 
 CUT_OFF = "its process was killed, or the machine went down; look how the topology stands, and do it again if need be"
 
-KEEP_CODE = 'folder=$1; shift; "$@"; echo $? >"$folder/code.new"; mv "$folder/code.new" "$folder/code"'
-"""What a shell does with a folder and a command. It outlives the server, and the lock is its own and its command's."""
+KEEP_CODE = 'folder=$1; shift; "$@"; echo $? 1<>"$folder/code.new"; mv "$folder/code.new" "$folder/code"'
+"""What a shell does with a folder and a command. It outlives the server, and the lock is its own and its command's. The code takes
+the place of blanks."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ class ActionFiles:
         fresh, folder = self.path / ".new", self.path / f"{number:08}.{topology}"
         fresh.mkdir(mode=0o700, exist_ok=True)  # of one that was killed here it is there already
         (fresh / _ASKED).write_text(json.dumps({"title": title, "began_us": began_us}))
+        (fresh / _FRESH_CODE).write_text("   \n")
+        with (fresh / _SAID).open("wb") as said:
+            os.posix_fallocate(said.fileno(), 0, SAID_BYTES)
         descriptor = os.open(fresh / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -164,7 +169,7 @@ def _read_asked(folder: Path) -> tuple[str, int, str]:
 def _read_said(folder: Path) -> str:
     """What a command said, without what only terminals need."""
     with (folder / _SAID).open("rb") as file:
-        text = file.read(SAID_BYTES).decode(errors="replace")
+        text = file.read(SAID_BYTES).rstrip(b"\0").decode(errors="replace")
     return printable_text(text).strip().removeprefix("error: ")
 
 

@@ -82,7 +82,7 @@ class ActionRunner:
             raise ActionRefused(f"{told}; look there, or use `ouzel` in a terminal") from error
 
     def _open(self, folder: Path, held: int, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
-        with said_path(folder).open("wb") as said:
+        with said_path(folder).open("r+b") as said:
             return subprocess.Popen(
                 ["/bin/sh", "-c", KEEP_CODE, "sh", str(folder), *self._command, *arguments],
                 stdin=subprocess.DEVNULL,

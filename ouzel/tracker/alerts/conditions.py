@@ -35,7 +35,8 @@ class TopologyFacts:
 
     Attributes:
         state: how it stands.
-        behind_s: seconds that event time is behind the clock; None if that is not known.
+        behind_s: seconds that event time is behind the clock, or, where no row has one, for how long a record has waited to be read; None
+            if neither is known.
         epoch_age_s: seconds since the last complete epoch, or since it was started; None if it makes none, or does not run.
         figures: by name, those that are known: lag in records, rows read a second, counts since the start, and what the newest
             reconciliation cannot explain.

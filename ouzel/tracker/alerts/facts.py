@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ouzel.runtime.observe.reconciled import KeptReconciliations, ReconciliationSummary
+from ouzel.runtime.run import Status
 from ouzel.tracker import words
 from ouzel.tracker.alerts.conditions import TopologyFacts
 from ouzel.tracker.health.checkup import check_health
@@ -53,11 +54,16 @@ def facts_of(watcher: TopologyWatcher, one: TopologySnapshot, now_s: float) -> T
     has_epochs = one.job.topology.settings.has_epochs
     return TopologyFacts(
         one.condition.value,
-        behind_s=words.behind_s(one.status.watermark_us if one.status else None, now_s),
+        behind_s=_behind_s(one.status, now_s) if one.status else None,
         epoch_age_s=epoch_age_s(one, epochs, now_s) if has_epochs else None,
         figures=_figures(one, history, now_s),
         verdicts=frozenset(each.kind for each in check_health(one, history, epochs, now_s)),
     )
+
+
+def _behind_s(status: Status, now_s: float) -> float | None:
+    behind = words.behind_s(status.watermark_us, now_s)
+    return behind if behind is not None or status.lag_ms is None else status.lag_ms / 1e3
 
 
 def _figures(one: TopologySnapshot, history: History, now_s: float) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import fmean
+from math import fsum
 
 from ouzel.tracker import words
 from ouzel.tracker.health.readings import ComponentReading, Readings, TaskReading, Trend
@@ -95,8 +95,7 @@ def _find_growing_waits(readings: Readings) -> Iterator[Symptom]:
 
 def _find_rate_skew(readings: Readings) -> Iterator[Symptom]:
     for part, rows in _find_known(readings, lambda task: task.rows_s):
-        for index, rate in rows.items():
-            others = _of_others(rows, index)
+        for index, (rate, others) in _with_others(rows).items():
             if rate >= RATE_MIN and rate >= RATE_SKEW * others:
                 text = f"{part.name}[{index}] gets {words.rate_text(rate)} rows/s, the others {words.rate_text(others)} on average"
                 yield Symptom("rate-skew", part.name, index, text)
@@ -109,8 +108,7 @@ def _find_cost_skew(readings: Readings) -> Iterator[Symptom]:
             for task in part.tasks
             if task.cores is not None and task.rows_s is not None and task.rows_s >= RATE_MIN
         }
-        for index, cost in costs.items() if len(costs) > 1 else ():
-            others = _of_others(costs, index)
+        for index, (cost, others) in _with_others(costs).items() if len(costs) > 1 else ():
             if cost >= COST_SKEW * others and others > 0:
                 text = f"a row costs {part.name}[{index}] {cost:.2g} ms of CPU time, the others {others:.2g} ms"
                 yield Symptom("cost-skew", part.name, index, text)
@@ -174,8 +172,10 @@ def _find_known(
             yield part, found
 
 
-def _of_others(values: dict[int, float], index: int) -> float:
-    return fmean(value for other, value in values.items() if other != index)
+def _with_others(values: dict[int, float]) -> dict[int, tuple[float, float]]:
+    """Of several tasks, each one's value and the mean of the others'; the sum is made once, for there may be a thousand."""
+    total, others = fsum(values.values()), len(values) - 1
+    return {index: (value, max(0.0, total - value) / others) for index, value in values.items()}
 
 
 def _growth(what: str, trend: Trend, unit: str) -> str:

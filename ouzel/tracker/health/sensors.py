@@ -91,9 +91,10 @@ class _Sensors:
 
     def _slow_links(self) -> Iterator[tuple[tuple[int, int], float]]:
         for sender in self._containers if self._known_s >= YOUNG_S else ():
+            told = self._history.values_of((STREAM_MANAGER, sender))  # most have never waited for most of the others
             for receiver in self._containers:
-                share = None if sender == receiver else self._share_of_time(sender, -receiver)
-                if share:
+                is_told = sender != receiver and pressure_metric(-receiver) in told
+                if is_told and (share := self._share_of_time(sender, -receiver)):
                     yield (sender, receiver), share
 
     def _lag(self) -> Trend | None:

@@ -91,7 +91,7 @@ def minimum_of(rows: Iterable[GridValues], grid: Grid) -> GridValues:
 
 
 def _reduce_rows(rows: Iterable[GridValues], grid: Grid, reduce: Callable[..., GridValues]) -> GridValues:
-    table = np.array(list(rows)).reshape(-1, grid.count)
+    table = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows)).reshape(-1, grid.count)
     if not len(table):
         return grid.nothing
     return np.where(np.isnan(table).all(axis=0), np.nan, reduce(table, axis=0))

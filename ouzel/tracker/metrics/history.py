@@ -7,6 +7,8 @@ counts that are carried, from where the one before had ended); a count that has 
 
 from __future__ import annotations
 
+import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ import numpy as np
 
 from ouzel.runtime.observe.task_metrics import COMPLETE_COUNT, COMPLETE_TIME, CPU_TIME, MetricsSample
 from ouzel.runtime.process.metrics_file import HISTORY_S, THINNED, THINNED_HISTORY_S, THINNED_S, MetricsReader
+from ouzel.tracker import words
 from ouzel.tracker.metrics.grids import Grid, last_on, rates_on
 from ouzel.tracker.metrics.series import Minutes, MinuteValues, Series, last_in_minute
 
@@ -34,6 +37,8 @@ QUOTIENTS: Mapping[str, tuple[str, str | None, float]] = {
 """Metrics that are what came of one count, for each of another or for each second, times a factor: nanoseconds
 a row, as in Heron, and cores."""
 
+NO_VALUES = array("d")
+
 InstanceKey = tuple[str, int]
 """Component and task; of stream managers the container."""
 
@@ -41,12 +46,13 @@ InstanceKey = tuple[str, int]
 @dataclass
 class _Track:
     """What one instance has said, a place a sample; `is_whole` if it is all since the first that there ever was; before `thinned_s` it is
-    thinned."""
+    thinned. Columns are arrays, which NumPy takes as they are."""
 
-    times: list[int] = field(default_factory=list)
-    counts: dict[str, list[float]] = field(default_factory=dict)
-    values: dict[str, list[float]] = field(default_factory=dict)
+    times: array[int] = field(default_factory=lambda: array("q"))
+    counts: dict[str, array[float]] = field(default_factory=dict)
+    values: dict[str, array[float]] = field(default_factory=dict)
     last: MetricsSample | None = None
+    source: Path | None = None
     is_whole: bool = True
     thinned_s: int = 0
 
@@ -54,21 +60,32 @@ class _Track:
 class History:
     """All samples of one run. Counts are kept as what has come since the first sample, over all lives of an instance.
 
-    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence.
+    Threads share it: each method looks at whole samples. `problems` says of each file that cannot be read why, as a sentence. `set_back`
+    says to which time the clock was set back last, and by how many seconds.
     """
 
     def __init__(self) -> None:
         self.problems: tuple[str, ...] = ()
+        self.set_back: tuple[int, int] | None = None
         self._tracks: dict[InstanceKey, _Track] = {}
         self._lock = Lock()
 
-    def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True) -> None:
-        """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was."""
+    def add(self, samples: Iterable[MetricsSample], *, is_whole: bool = True, source: Path | None = None) -> None:
+        """Take in samples; `is_whole` says whether the first of an instance is the first that there ever was.
+
+        The samples of one `source` come in the order in which they were made: where their time goes back the clock was set back, and what
+        had come of the time from there on is left out, so that there is one sample for each time. Of another source they are too late.
+        """
         with self._lock:
             for sample in samples:
                 track = self._tracks.setdefault((sample.component, sample.instance), _Track(is_whole=is_whole))
-                if not track.times or sample.time_s >= track.times[-1]:
+                back_s = track.times[-1] - sample.time_s if track.times else 0
+                if back_s <= 0 or (source is not None and source == track.source):
                     _append(track, sample)
+                    track.source = source
+                if back_s > 0 and track.last is sample:
+                    self.set_back = sample.time_s, back_s
+                    _leave_out(track, bisect_left(track.times, sample.time_s, hi=len(track.times) - 1))
 
     def forget_before(self, time_s: int) -> None:
         """Let go of what is older, but for the last sample before it, from which counts go on."""
@@ -99,6 +116,11 @@ class History:
             tracks = [track for (name, _), track in self._tracks.items() if name == component]
             named = {name for track in tracks for name in (*track.counts, *track.values)}
         return sorted(named | {name for name, (count, _, _) in QUOTIENTS.items() if count in named})
+
+    def values_of(self, key: InstanceKey) -> frozenset[str]:
+        """The names of all values of an instance."""
+        with self._lock:
+            return frozenset(self._tracks[key].values if key in self._tracks else ())
 
     def series(
         self,
@@ -168,8 +190,8 @@ def _over(track: _Track, metric: str, since_s: int) -> float | None:
         return came / per * factor if came is not None and per else None
     if metric in track.counts:
         return _count_over(track, metric, since_s)
-    known = track.values.get(metric, [])[bisect_left(track.times, since_s) :]
-    return next((value for value in reversed(known) if not np.isnan(value)), None)
+    known = track.values.get(metric, NO_VALUES)[bisect_left(track.times, since_s) :]
+    return next((value for value in reversed(known) if not math.isnan(value)), None)
 
 
 def _count_over(track: _Track, metric: str, since_s: int) -> float | None:
@@ -187,15 +209,15 @@ def _minutely(track: _Track, metric: str, minutes: Minutes) -> MinuteValues:
             return np.where(per == 0, np.nan, came / per * factor)
     if metric in track.counts:
         return _counts_by_minute(track, metric, minutes)
-    return last_in_minute(track.times, track.values.get(metric, [np.nan] * len(track.times)), minutes)
+    return last_in_minute(track.times, track.values.get(metric, _unknown(len(track.times))), minutes)
 
 
 def _append(track: _Track, sample: MetricsSample) -> None:
     before, known = track.last, len(track.times)
-    restarts = track.counts.setdefault(RESTARTS, [])
+    restarts = track.counts.setdefault(RESTARTS, array("d"))
     restarts.append((restarts[-1] if restarts else 0.0) + (before is not None and sample.life != before.life))
     for name in (track.counts.keys() | sample.counts.keys()) - {RESTARTS}:
-        column = track.counts.setdefault(name, [0.0] * known)
+        column = track.counts.setdefault(name, array("d", bytes(8 * known)))
         count = sample.counts.get(name, 0)
         if before is None:
             column.append(float(count) if track.is_whole else 0.0)
@@ -203,9 +225,20 @@ def _append(track: _Track, sample: MetricsSample) -> None:
         goes_on = sample.life == before.life or name in sample.carries
         column.append(column[-1] + max(0, count - (before.counts.get(name, 0) if goes_on else 0)))
     for name in track.values.keys() | sample.values.keys():
-        track.values.setdefault(name, [np.nan] * known).append(float(sample.values.get(name, np.nan)))
+        track.values.setdefault(name, _unknown(known)).append(float(sample.values.get(name, np.nan)))
     track.times.append(sample.time_s)
     track.last = sample
+
+
+def _unknown(count: int) -> array[float]:
+    return array("d", [math.nan]) * count
+
+
+def _leave_out(track: _Track, begin: int) -> None:
+    """Leave out all samples from a place on but the last one."""
+    del track.times[begin:-1]
+    for column in (*track.counts.values(), *track.values.values()):
+        del column[begin:-1]
 
 
 def _thin(track: _Track, until_s: int) -> None:
@@ -219,8 +252,8 @@ def _thin(track: _Track, until_s: int) -> None:
         if place + 1 == len(times) or times[place] // THINNED_S != times[place + 1] // THINNED_S
     ]
     for column in (*track.counts.values(), *track.values.values()):
-        column[begin:end] = [column[place] for place in kept]
-    times[begin:end] = [times[place] for place in kept]
+        column[begin:end] = array("d", [column[place] for place in kept])
+    times[begin:end] = array("q", [times[place] for place in kept])
     track.thinned_s = until_s
 
 
@@ -251,6 +284,7 @@ class RunHistory:
         folders = [home / f"container-{container}" for container in containers]
         self._readers = [MetricsReader(folder) for folder in folders]
         self._thinned = [MetricsReader(folder, THINNED) for folder in folders]
+        self._skipped: dict[Path, int] = {}
         self.history = History()
 
     def read(self, now_s: int) -> History:
@@ -264,9 +298,31 @@ class RunHistory:
                     f"metrics cannot be read in {error.filename}: {error.strerror}; figures are without them"
                 )
                 continue
-            self.history.add(samples, is_whole=reader.is_whole)
-        self.history.problems = tuple(problems)
+            self.history.add(samples, is_whole=reader.is_whole, source=reader.folder)
+        problems += _set_back_text(self.history.set_back, now_s)
+        self._skipped |= {path: count for reader in self._thinned for path, count in reader.skipped.items()}
+        skipped = {**self._skipped, **{path: n for reader in self._readers for path, n in reader.skipped.items()}}
+        self.history.problems = (*problems, *(_skipped_text(path, count) for path, count in skipped.items()))
         self._thinned.clear()  # what is thinned later is known
         self.history.thin_before(now_s - HISTORY_S - 60)
         self.history.forget_before(now_s - THINNED_HISTORY_S)
         return self.history
+
+
+def _skipped_text(path: Path, count: int) -> str:
+    lines = "one line" if count == 1 else f"{count:,} lines"
+    return (
+        f"{lines} of {path} cannot be read: damaged, or left half by a process that was killed; figures are without what "
+        f"{'it' if count == 1 else 'they'} said"
+    )
+
+
+def _set_back_text(set_back: tuple[int, int] | None, now_s: int) -> list[str]:
+    """That the clock was set back, for as long as all samples are kept."""
+    if set_back is None or now_s - set_back[0] > HISTORY_S:
+        return []
+    time_s, back_s = set_back
+    return [
+        f"the clock of the machine was set back by {words.duration_text(back_s)}, to {words.time_text(time_s * 1_000_000)}: figures are "
+        "without what had been recorded under later times"
+    ]

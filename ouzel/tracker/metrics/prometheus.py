@@ -30,6 +30,8 @@ STATE_LABELS, TASK_LABELS, CONTAINER_LABELS = (
 _GAUGES: dict[str, tuple[str, Callable[[Status], float | None]]] = {
     "watermark_seconds": ("Event time of the result.", lambda status: _scale(status.watermark_us, 1e-6)),
     "lag_records": ("Records that wait to be read.", lambda status: status.lag),
+    "lag_bytes": ("Bytes of these, as far as that is known.", lambda status: status.lag_bytes),
+    "lag_seconds": ("For so long one of these has waited, at least.", lambda status: _scale(status.lag_ms, 1e-3)),
     "restarts": ("Processes that were started again.", lambda status: status.restarts),
     "back_pressure": ("1 if a task is slower than its input.", lambda status: float(status.back_pressure)),
     "complete_latency_p99_seconds": ("From emit to ack.", lambda status: _scale(status.p99_ms, 1e-3)),

@@ -67,6 +67,9 @@ class DashboardMaker:
         for task in snapshot.job.topology.tasks():
             self._tasks.setdefault(task.component, []).append((task.component, task.id))
         self._containers = [one.id for one in snapshot.job.packing.containers]
+        self._rows: dict[
+            tuple[str, str], GridValues
+        ] = {}  # by component and metric, a row a task: several charts show the same
 
     def make(self) -> tuple[Dashboard, ...]:
         """All of them."""
@@ -86,6 +89,7 @@ class DashboardMaker:
         managers = self._steps_of("stream managers", COLOURS - 1, self._managers())
         return (
             _panel("Lag", "records", self._values(spouts, "__lag", total_of)),
+            _panel("Waiting to be read", "s", self._values(spouts, "__lag-ms", maximum_of, 1e-3)),
             _panel("Event time behind the clock", "s", [self._behind(part) for part in spouts]),
             _panel("Replayed", "rows/s", self._rates(spouts, COUNT_NAMES["rows_failed"])),
             _panel("Late, bad and shed", "rows/s", self._left_out()),
@@ -153,16 +157,20 @@ class DashboardMaker:
         return ChartLine(name, 1, reduce(rows, self._grid))
 
     def _reduce(self, part: Component, metric: str, reduce: Reduce) -> GridValues:
-        return reduce([self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]], self._grid)
+        known = self._rows.get((part.name, metric))
+        if known is None:
+            rows = [self._history.rates_on(key, metric, self._grid) for key in self._tasks[part.name]]
+            known = self._rows[part.name, metric] = np.array(rows).reshape(-1, self._grid.count)
+        return reduce(known, self._grid)
 
     def _rates(self, parts: Sequence[Component], metric: str) -> list[ChartLine]:
         return [ChartLine(part.name, self._colours[part.name], self._reduce(part, metric, total_of)) for part in parts]
 
-    def _values(self, parts: Sequence[Component], metric: str, reduce: Reduce) -> list[ChartLine]:
+    def _values(self, parts: Sequence[Component], metric: str, reduce: Reduce, factor: float = 1.0) -> list[ChartLine]:
         found = []
         for part in parts:
             rows = [self._history.values_on(key, metric, self._grid) for key in self._tasks[part.name]]
-            found.append(ChartLine(part.name, self._colours[part.name], reduce(rows, self._grid)))
+            found.append(ChartLine(part.name, self._colours[part.name], reduce(rows, self._grid) * factor))
         return found
 
     def _quotients(self, parts: Sequence[Component], of: str, by: str, factor: float) -> list[ChartLine]:

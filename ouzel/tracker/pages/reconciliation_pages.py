@@ -30,14 +30,19 @@ def reconciliations_page(watcher: AppWatcher) -> Response:
         "reconciliations.html",
         reconciliations=kept_reconciliations(watcher).list_newest(),
         leads=watcher.registry.names(),
+        problems=kept_reconciliations(watcher).describe_damaged(),
     )
 
 
 @reconciliation_router.get("/pages/reconciliations", response_class=HTMLResponse)
 def reconciliations_part(watcher: AppWatcher) -> Response:
     """The same as what changes on that page."""
+    kept = kept_reconciliations(watcher)
     return render(
-        "reconciled.html", reconciliations=kept_reconciliations(watcher).list_newest(), leads=watcher.registry.names()
+        "all_reconciled.html",
+        reconciliations=kept.list_newest(),
+        leads=watcher.registry.names(),
+        problems=kept.describe_damaged(),
     )
 
 
@@ -46,7 +51,7 @@ def reconciliation_page(watcher: AppWatcher, reconciliation: str) -> Response:
     """One of them, its report in place."""
     found = kept_reconciliations(watcher).find(reconciliation)
     if found is None:
-        return _not_kept()
+        return _not_kept(kept_reconciliations(watcher).describe_damage(reconciliation))
     others = kept_reconciliations(watcher).list_newest({found.query})
     has_report = kept_reconciliations(watcher).read_report(found.id) is not None
     return render("reconciliation.html", one=found, has_report=has_report, others=_neighbours(found, others))
@@ -64,8 +69,8 @@ def kept_reconciliations(watcher: TopologyWatcher) -> KeptReconciliations:
     return KeptReconciliations(watcher.registry.home)
 
 
-def _not_kept() -> Response:
-    problem = "no such reconciliation is kept: only the newest are"
+def _not_kept(damage: str = "") -> Response:
+    problem = damage or "no such reconciliation is kept: only the newest are"
     return render("problem.html", 404, title="Not found", problem=problem)
 
 

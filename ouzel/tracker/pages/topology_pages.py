@@ -100,7 +100,8 @@ def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
 
 def describe_damage(registry: Registry) -> list[str]:
     """What is damaged of what is kept for all topologies, a sentence each; what the list cannot show."""
-    return [*registry.find_damaged().values(), *describe_alert_memory(registry.home)]
+    reconciled = KeptReconciliations(registry.home).describe_damaged()
+    return [*registry.find_damaged().values(), *describe_alert_memory(registry.home), *reconciled]
 
 
 def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
@@ -178,6 +179,7 @@ def describe_page(
         "times": views.event_times(snapshot.status),
         "waits": views.waits(snapshot.status),
         "backlogs": views.backlogs(snapshot.status),
+        "lag_age": views.lag_age_text(snapshot.status),
         "notes": [event.text for event in _events(snapshot) if event.kind in UNREMARKABLE],
         "epochs": views.epoch_rows(epochs),
         "state": views.state_rows(epochs),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.planner.topology import Component
 from ouzel.runtime.run import Status
 from ouzel.tracker import words
@@ -242,14 +243,22 @@ def waits(status: Status | None) -> list[str]:
 
 
 def backlogs(status: Status | None) -> list[tuple[str, str]]:
-    """Where records wait to be read."""
+    """Where records wait to be read, and how many."""
     if status is None:
         return []
-    return [
-        (f"{name} {one.place}", words.count_text(one.records))
-        for name, known in status.backlogs.items()
-        for one in known
-    ]
+    return [(f"{name} {one.place}", _backlog_text(one)) for name, known in status.backlogs.items() for one in known]
+
+
+def _backlog_text(backlog: Backlog) -> str:
+    size = "" if backlog.bytes is None else f" ({words.bytes_text(backlog.bytes)})"
+    return f"{words.count_text(backlog.records)} records{size}"
+
+
+def lag_age_text(status: Status | None) -> str:
+    """For how long a record has waited to be read; empty if that is not known, or no second."""
+    if status is None or status.lag_ms is None or status.lag_ms < 1_000:
+        return ""
+    return f"a record has waited to be read for {words.duration_text(status.lag_ms / 1e3)}"
 
 
 def old_text(snapshot: TopologySnapshot) -> str:

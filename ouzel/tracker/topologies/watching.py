@@ -23,6 +23,9 @@ from ouzel.tracker.topologies.snapshot import TopologySnapshot, take_snapshot
 FIRST_WORD_S = 1.0
 """How long the first status of a topology that is seen for the first time is waited for."""
 
+STATUS_S = 1.0
+"""How often a topology master says how its topology stands: pages ask every three seconds. A change of its state is told at once."""
+
 LOOK_S = 0.02
 
 
@@ -163,7 +166,7 @@ class TopologyWatcher:
                 return known, False
             for former in [one for one in self._handles if one[0] == record.name]:
                 self._handles.pop(former).let_go()
-            self._handles[key] = AttachedHandle(self.registry, record, takes_results=False)
+            self._handles[key] = AttachedHandle(self.registry, record, takes_results=False, every_s=STATUS_S)
             return self._handles[key], True
 
     def _forget_others(self, names: list[str]) -> None:

@@ -115,7 +115,9 @@ class AttachedHandle(HeronHandle):
     A `with` block lets go of it at the end, and the topology runs on; `stop` and `end` stop it for everyone.
     """
 
-    def __init__(self, registry: Registry, record: Submitted, *, takes_results: bool = True) -> None:
+    def __init__(
+        self, registry: Registry, record: Submitted, *, takes_results: bool = True, every_s: float = 0.0
+    ) -> None:
         self._registry, self._record = registry, record
         folder = registry.folder(record.name)
 
@@ -125,7 +127,8 @@ class AttachedHandle(HeronHandle):
                 return NoResults()
             return ResultFollower(folder.results, shape.schema.names if shape else (), deliver, has_room)
 
-        super().__init__(folder.load(record.run), KeptScheduler(registry, record.name), open_results)
+        scheduler = KeptScheduler(registry, record.name)
+        super().__init__(folder.load(record.run), scheduler, open_results, every_s=every_s)
 
     @property
     def name(self) -> str:
