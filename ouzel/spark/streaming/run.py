@@ -185,8 +185,8 @@ class StructuredHandle(RowIteration):
             reporting.start()
             try:
                 for query in self._queries:
-                    self._streams.append(Stream(query, self._job, self._gate))
-                    self._start_stream(self._streams[-1], spark, checkpoint)
+                    self._streams.append(Stream(query, self._job, self._gate, checkpoint))
+                    self._start_stream(self._streams[-1], spark, checkpoint.home)
                 self._state = RunState.RUNNING
                 self._follow()
             finally:
@@ -194,29 +194,13 @@ class StructuredHandle(RowIteration):
                 reporting.join()
                 self._end()
             self._check_told()
-        listener = Listener(self._on_progress)
-        spark.streams.addListener(listener)
-        try:
-            with checkpoint_of(self._job, self._queries, spark) as checkpoint:
-                try:
-                    for query in self._queries:
-                        self._say_pinned(describe_pinned(checkpoint.home, query.sink.table, spark.conf.get(PARTITIONS)))
-                        self._streams.append(Stream(query, self._job, self._gate, checkpoint))
-                        self._streams[-1].start(spark)
-                    self._state = RunState.RUNNING
-                    self._follow()
-                finally:
-                    self._end()
-                self._check_told()
-        finally:
-            spark.streams.removeListener(listener)
         return RunState.STOPPED if self._stop.is_set() else RunState.FINISHED
 
-    def _start_stream(self, stream: Stream, spark: SparkSession, checkpoint: Home) -> None:
+    def _start_stream(self, stream: Stream, spark: SparkSession, home: Home) -> None:
         partitions, table = spark.conf.get(PARTITIONS), stream.plan.sink.table
-        self._say_note(describe_pinned(checkpoint, table, partitions))
-        buckets = settle_buckets(checkpoint, table, int(partitions)) if stream.plan.ours else ()
-        stream.start(spark, checkpoint.uri, buckets)
+        self._say_note(describe_pinned(home, table, partitions))
+        buckets = settle_buckets(home, table, int(partitions)) if stream.plan.ours else ()
+        stream.start(spark, buckets)
         for remark in stream.remarks:
             self._say_note(remark)
 

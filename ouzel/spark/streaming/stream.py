@@ -65,11 +65,8 @@ class Stream:
         self._late: Accumulator[LateCounts] | None = None
         self._files = SparkFiles("")
 
-    def start(self, spark: SparkSession, checkpoint: str, buckets: Buckets) -> None:
+    def start(self, spark: SparkSession, buckets: Buckets) -> None:
         """Begin; what an earlier run left in the checkpoint goes on. `buckets` are those of our operators' state there."""
-        settings, home = self._job.settings, f"{checkpoint}/{self.plan.sink.table}"
-    def start(self, spark: SparkSession) -> None:
-        """Begin; what an earlier run left in the checkpoint goes on."""
         settings, home = self._job.settings, f"{self._checkpoint.home.uri}/{self.plan.sink.table}"
         self._files = SparkFiles(home)
         self._bad, self._late = BadRecords(spark), accumulator(spark)

@@ -17,8 +17,6 @@ from ouzel.errors import OuzelError
 from ouzel.session import load_text
 from ouzel.spark.io.bucket_numbers import choose_buckets, spark_hash
 from ouzel.spark.io.buckets import END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
-from ouzel.spark.lowering.state_nodes import HeldOperator
-from ouzel.spark.io.buckets import BUCKETS, END_MS, Bucket, deal_rows, pack_rows, read_operator, unpack_rows
 from ouzel.spark.lowering.held import HeldOperator
 from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.checkpoint import LocalHome, settle_buckets
