@@ -40,7 +40,7 @@ LEAVES_NOTHING_OUT = {
 Of SameColumns, whose columns are those of its input, it is always theirs.
 """
 PLAN = "ouzel.compiler.plan."
-SPARK_STREAMS = frozenset({"ouzel.spark.lowering.streaming_nodes", "ouzel.spark.lowering.state_nodes"})
+SPARK_STREAMS = frozenset(f"ouzel.spark.lowering.{name}" for name in ("streaming_nodes", "state_nodes", "held"))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.backend)

@@ -52,7 +52,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
             raise
         frames = [spark.read.parquet(file) for file in spark.read.schema(table).parquet(path).inputFiles()]
     held = [(field.name, field.dataType) for frame in frames for field in frame.schema]
-    is_exact = len(frames) == 1
     for column in table:
         declared = column.dataType.simpleString()
         kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
@@ -64,7 +63,7 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
-        is_exact &= kinds == [column.dataType]
+    is_exact = len(frames) == 1 and all((column.name, column.dataType) in held for column in table)
     return frames[0].to(table) if is_exact else spark.read.schema(table).parquet(path)
 
 
