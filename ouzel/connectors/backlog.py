@@ -35,7 +35,7 @@ class Backlogged(Protocol):
         """The backlog of each place that this reader reports. It is called right after `lag()`, and raises nothing."""
 
 
-class Extent(NamedTuple):
+class PartitionExtent(NamedTuple):
     """How far a partition was read, and how much there is of it, in one unit that only grows: offsets, or bytes."""
 
     read: int
@@ -46,7 +46,7 @@ class Extent(NamedTuple):
 class Measured(Protocol):
     """A reader that knows how much there is of its partition."""
 
-    def extent(self) -> Extent | None:
+    def extent(self) -> PartitionExtent | None:
         """How far it has read; None if unknown now. It is called right after `lag()`, must not block, and raises nothing."""
 
 
@@ -63,7 +63,7 @@ class UnreadAge:
     def __init__(self) -> None:
         self._marks: deque[tuple[int, float]] = deque()
 
-    def observe(self, extent: Extent, now_ms: float) -> float:
+    def observe(self, extent: PartitionExtent, now_ms: float) -> float:
         """Milliseconds at this look; 0 if nothing waits."""
         marks = self._marks
         while marks and marks[-1][0] > extent.there:  # there is less than there was: it was replaced

@@ -8,7 +8,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from ouzel.connectors.backlog import MARKS_MAX, Backlog, Extent, UnreadAge
+from ouzel.connectors.backlog import MARKS_MAX, Backlog, PartitionExtent, UnreadAge
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.followed import SIZE_S
 from ouzel.connectors.file.following import Following
@@ -42,7 +42,7 @@ class Log:
         batch = self.reader.read(rows)
         return batch.end - batch.start if isinstance(batch, ReadBatch) else 0
 
-    def look(self) -> tuple[int | None, Backlog | None, Extent | None]:
+    def look(self) -> tuple[int | None, Backlog | None, PartitionExtent | None]:
         """What is told once an older size does not count."""
         self.disk.time += SIZE_S
         lag = self.reader.lag()
@@ -84,11 +84,11 @@ def test_lines_behind_what_was_looked_into_count_by_the_mean_of_those_before() -
     log = Log(b"aaaaaaaaa\n" * 10)
     assert log.look() == (None, None, None), "nothing is known of its lines"
     assert log.read(4) == 4
-    assert log.look() == (6, Backlog("/logs/a", 6, 60), Extent(40, 100))
+    assert log.look() == (6, Backlog("/logs/a", 6, 60), PartitionExtent(40, 100))
     log.append(b"b\n" * 100)
-    assert log.look() == (6 + 20, Backlog("/logs/a", 26, 260), Extent(40, 300))
+    assert log.look() == (6 + 20, Backlog("/logs/a", 26, 260), PartitionExtent(40, 300))
     assert log.read(1_000) == 106
-    assert log.look() == (0, Backlog("/logs/a", 0, 0), Extent(300, 300))
+    assert log.look() == (0, Backlog("/logs/a", 0, 0), PartitionExtent(300, 300))
     log.append(b"c\n")
     assert log.look()[0] == 1, "a line that is shorter than the mean is one"
 
@@ -126,16 +126,16 @@ def test_the_age_is_never_too_much_and_hardly_too_little(seed: int) -> None:
         if random.random() < random.choice((0.05, 0.3)):
             read = min(there, read + random.randint(1, 40))
         waits = now_ms - came[read] if read < there else 0.0
-        told = age.observe(Extent(read, there), now_ms)
+        told = age.observe(PartitionExtent(read, there), now_ms)
         assert told <= waits, f"replay with seed={seed}"
         assert told >= waits - 4 * (500.0 * look) / MARKS_MAX, f"replay with seed={seed}"
 
 
 def test_the_age_begins_anew_with_what_takes_the_place_of_what_was_there() -> None:
     age = UnreadAge()
-    assert age.observe(Extent(0, 10), 0) == 0
-    assert age.observe(Extent(0, 10), 5_000) == 5_000
-    assert age.observe(Extent(0, 4), 6_000) == 0
-    assert age.observe(Extent(4, 4), 7_000) == 0
-    assert age.observe(Extent(4, 5), 8_000) == 0
-    assert age.observe(Extent(2, 5), 9_000) == 1_000, "it is read again from before"
+    assert age.observe(PartitionExtent(0, 10), 0) == 0
+    assert age.observe(PartitionExtent(0, 10), 5_000) == 5_000
+    assert age.observe(PartitionExtent(0, 4), 6_000) == 0
+    assert age.observe(PartitionExtent(4, 4), 7_000) == 0
+    assert age.observe(PartitionExtent(4, 5), 8_000) == 0
+    assert age.observe(PartitionExtent(2, 5), 9_000) == 1_000, "it is read again from before"

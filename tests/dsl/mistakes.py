@@ -235,7 +235,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "an option of nobody": (
         lambda: Source.file("orders.parquet", Order, format="parquet", engine="c"),
-        "the connector 'file' has no option 'engine'; it takes path, format, json_array, follow, partitions, changelog, flush_interval_ms, flush_rows, changelog_mode, changelog_deleted, parquet_compression, bad_record, dead_letter_path, timestamp_epoch",
+        "the connector 'file' has no option 'engine'; it takes path, format, json_array, follow, partitions, partition_by, changelog, flush_interval_ms, flush_rows, changelog_mode, changelog_deleted, parquet_compression, bad_record, dead_letter_path, timestamp_epoch",
     ),
     "values for pairs": (
         lambda: pairs().sum_by_key(monoid.MinBy()),

@@ -18,6 +18,7 @@ DISTINCT_IS_REFUSED = {"regr_avgx", "regr_avgy", "regr_sxx", "regr_syy"}
 """Spark means something else by it."""
 EMPTY_ON_PURPOSE = {
     "where_nothing_passes", "empty_projection", "empty_grouped", "empty_window", "not_in_of_nulls_is_empty",
+    "folders_of_none",
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def is_changed(case: Case) -> bool:
     return sides_of(with_all_small(compiled(case))) > sides_of(compiled(case))
 
 
-FAMILIES = ("joins", "subqueries")
+FAMILIES = ("joins", "subqueries", "folders")
 CHANGED = tuple(case for case in ON_TIME if case.family in FAMILIES and is_changed(case))
 
 

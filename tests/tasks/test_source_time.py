@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Watermark
-from ouzel.connectors.backlog import Backlog, Extent
+from ouzel.connectors.backlog import Backlog, PartitionExtent
 from ouzel.connectors.reading import Committed, Partition, ReadBatch, ReadState, Unreachable
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
@@ -316,18 +316,18 @@ def test_a_partition_that_lies_in_several_places_tells_what_waits_in_each() -> N
 def test_the_age_of_the_lag_is_that_of_the_record_that_has_waited_longest() -> None:
     machine = spout(Hand("a", "b"))
     first, second = (progress.reader for progress in machine._reader.progress)
-    extents = {"a": Extent(0, 5), "b": None}
+    extents = {"a": PartitionExtent(0, 5), "b": None}
     for name, reader in (("a", first), ("b", second)):
         reader.lag, reader.extent = lambda: 5, lambda name=name: extents[name]  # type: ignore[attr-defined]
     machine.tick(1_000)
     assert machine.metrics().lag_ms == 0
-    extents["b"] = Extent(0, 1)
+    extents["b"] = PartitionExtent(0, 1)
     machine.tick(4_000)
     assert machine.metrics().lag_ms == 3_000
-    extents["a"] = Extent(5, 9)
+    extents["a"] = PartitionExtent(5, 9)
     machine.tick(6_000)
     assert machine.metrics().lag_ms == 2_000, "that of b"
-    extents["b"] = Extent(1, 1)
+    extents["b"] = PartitionExtent(1, 1)
     machine.tick(7_000)
     assert machine.metrics().lag_ms == 1_000, "what came to a since"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.backlog import Backlog, Extent
+from ouzel.connectors.backlog import Backlog, PartitionExtent
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.file.followed import Followed
@@ -147,10 +147,10 @@ class TextReader:
         """See Backlogged."""
         return [self._backlog] if self._backlog else []
 
-    def extent(self) -> Extent | None:
+    def extent(self) -> PartitionExtent | None:
         """See Measured: in bytes."""
         waits = self._backlog.bytes if self._backlog else None
-        return None if waits is None else Extent(self._start(), self._start() + waits)
+        return None if waits is None else PartitionExtent(self._start(), self._start() + waits)
 
     def _line_bytes(self) -> float:
         """The mean length of the lines that were found so far; 0 before the first."""

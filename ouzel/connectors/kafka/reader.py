@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.backlog import Extent
+from ouzel.connectors.backlog import PartitionExtent
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
@@ -153,10 +153,10 @@ class KafkaReader:
         extent = self.extent()
         return None if extent is None else max(0, extent.there - extent.read)
 
-    def extent(self) -> Extent | None:
+    def extent(self) -> PartitionExtent | None:
         """See Measured: in offsets."""
         last = self._source.last(self._place)
-        return None if last is None else Extent(self._at, before(self._end, last))
+        return None if last is None else PartitionExtent(self._at, before(self._end, last))
 
     def close(self) -> None:
         """Fetch no more of this partition."""

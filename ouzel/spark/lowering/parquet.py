@@ -104,7 +104,7 @@ def _fits(cases: Sequence[str], wider: Wider) -> str:
 
 
 def _of_folders(reader: str) -> str:
-    first, line, rest = reader.partition("    frame = ")
+    first, line, rest = reader.partition("    table = ")
     named = "    paths, path = ([path], path) if isinstance(path, str) else (path, path[0])\n"
     return (
         first.replace("path: str", "path: str | list[str]")
