@@ -188,7 +188,7 @@ def _topology(program: Program, settings: Settings, name: str, filters: frozense
 
 
 def _check_inputs(program: Program, directory: Path) -> None:
-    """Refuse what no engine can read, before any begins.
+    """Refuse what no engine can read, before any begins, and tell of what is hardly meant.
 
     Raises:
         QueryError: a table's input cannot be read.
@@ -196,10 +196,14 @@ def _check_inputs(program: Program, directory: Path) -> None:
     from ouzel.connectors import load_function, reads_of
 
     for scan in {scan.table: scan for sink in program.sinks for scan in scans_in(walk(sink))}.values():
-        refuses = reads_of(scan.connector, scan.table).refuses
-        problem = load_function(scan.connector, refuses)(dict(scan.options), directory) if refuses else ""
+        reads = reads_of(scan.connector, scan.table)
+        problem = load_function(scan.connector, reads.refuses)(dict(scan.options), directory) if reads.refuses else ""
         if problem:
             raise QueryError(f"table '{scan.table}': {problem}")
+        if reads.suspects:
+            own = [name for name in scan.columns.names if name not in dict(scan.metadata)]
+            told = load_function(scan.connector, reads.suspects)(dict(scan.options), own, directory)
+            _warn(f"table '{scan.table}': {note}" for note in told)
 
 
 def _with_small_tables(program: Program, settings: Settings, directory: Path) -> Program:

@@ -172,6 +172,8 @@ class Reads:
             None where the options do not say enough; empty if columns have to be declared.
         refuses: import path of a function of (options, directory) saying why what is there cannot be read at all, asked when the query is
             planned; it gives an empty text otherwise.
+        suspects: import path of a function of (options, names of columns, directory) giving sentences on what is there that is hardly
+            meant, asked when the query is planned.
     """
 
     source: str
@@ -202,6 +204,7 @@ class Reads:
     side_table: SideTable = SideTable()
     infer: str = ""
     refuses: str = ""
+    suspects: str = ""
 
 
 @dataclass(frozen=True)

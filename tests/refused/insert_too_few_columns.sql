@@ -1,3 +1,3 @@
--- error: the query gives 1 column and lines takes 2 columns; select (word, n)
+-- error: the query gives 1 column and lines takes 2 columns; n is missing: add to the SELECT, or write INSERT INTO lines (word) SELECT ...
 -- at: lines
 INSERT INTO lines SELECT word FROM words;

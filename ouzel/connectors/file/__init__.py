@@ -166,6 +166,7 @@ CONNECTOR = Connector(
         ),
         infer="ouzel.connectors.file.inference:find_columns",
         refuses="ouzel.connectors.file.paths:refuse_input",
+        suspects="ouzel.connectors.file.absent:note_absent",
     ),
     Writes(
         "ouzel.connectors.file.sink:FileSink",

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.partition_folders import find_names, find_types, partition_names
-from ouzel.connectors.file.paths import find_files
+from ouzel.connectors.file.paths import find_files, near_files
 from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, describe_word, judge_texts
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import sql_name
@@ -53,7 +53,8 @@ def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | 
         return None
     paths = find_files(options["path"], directory)
     if not paths:
-        raise ConnectorError(f"there is no file at {options['path']} (looked from {directory})")
+        near = near_files(options["path"], directory)
+        raise ConnectorError(f"there is no file at {options['path']} (looked from {directory}){near}")
     return _with_folders(find(paths, options), paths, options, str(directory / options["path"]))
 
 
@@ -198,8 +199,7 @@ def _words_for_null(
 
 def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
     found = {} if "json.array" in options else _array_option(paths)
-    is_array = {**options, **found}.get("json.array") == "true"
-    records = [record for _, data in _samples(paths, is_array) for record in data.splitlines() if record.strip()]
+    records = list(_json_records(paths, {**options, **found}))
     objects = [made for made in map(_object, records) if made is not None]
     if not objects:
         raise ConnectorError(f"{paths[0]} holds no JSON object, so it says no columns; declare them")
@@ -212,6 +212,20 @@ def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
             name: kind if _misfits(sample, {name: kind}) == broken else pl.String() for name, kind in kinds.items()
         }
     return FoundColumns(_arrow(kinds), found)
+
+
+def _json_records(paths: Sequence[str], options: Mapping[str, str]) -> Iterator[bytes]:
+    for _, data in _samples(paths, options.get("json.array") == "true"):
+        yield from filter(bytes.strip, data.splitlines())
+
+
+def sample_objects(paths: Sequence[str], options: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """The JSON objects that files begin with, as many as inference looks at.
+
+    Raises:
+        ConnectorError: a file cannot be read.
+    """
+    return filter(None, map(_object, _json_records(paths, options))) if paths else iter(())
 
 
 def _array_option(paths: Sequence[str]) -> dict[str, str]:

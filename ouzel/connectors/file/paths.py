@@ -36,8 +36,10 @@ def find_files(path: str, directory: Path) -> list[str]:
 
 
 def near_files(path: str, directory: Path) -> str:
-    """Advice for a path of one file that is not there: the name beside it that is most like it. Empty if there is none."""
+    """Advice for a path that no file is found at: the name beside it that is most like it, or that it is an empty folder; or empty."""
     wanted = directory / path
+    if wanted.is_dir():
+        return "; the folder is there and holds no rows yet"
     try:
         beside = [found.name for found in wanted.parent.iterdir()]
     except OSError:

@@ -215,3 +215,8 @@ def of_field(operand: Expression, field: str) -> str:
         case kind if kind == VARCHAR:
             return f"write JSON_VALUE({shown}, '$.{field}') if it is JSON"
     return ""
+
+
+def as_text(number: str) -> str:
+    """How a number stands where all others are texts."""
+    return f"write '{number}' or CAST({number} AS VARCHAR)"

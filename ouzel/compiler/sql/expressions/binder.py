@@ -13,7 +13,8 @@ from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField,
 from ouzel.compiler.functions.foreign_patterns import mean_months
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
-from ouzel.compiler.sql.expressions.advice import of_arguments, of_cast, of_field, of_operator
+from ouzel.compiler.sql.expressions.advice import as_text, of_arguments, of_cast, of_field, of_operator
+from ouzel.compiler.sql.expressions.clocks import clock_error
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
@@ -28,7 +29,7 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
 )
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
-from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
+from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, looked_into, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
 from ouzel.compiler.types import (
@@ -93,6 +94,8 @@ class Binder:
             return self._mark(self.operator(node), node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
+            if column := looked_into(node):
+                self.bind(column)  # one that is not there is told first
             advice = self._membership(node) or instead_of(node)
             raise self.source.error(f"{describe(node)} is not supported", place(node), advice, NotSupported)
         return self._mark(handler(self, node), node)
@@ -265,7 +268,7 @@ class Binder:
                 raise self.source.error(
                     f"the branches of CASE are of different types: {kind} and {value.type}",
                     place(node),
-                    "CAST one of them",
+                    as_text(node.sql()) if kind == VARCHAR and isinstance(node, exp.Literal) else "CAST one of them",
                 )
             kind = wider
         return kind
@@ -439,16 +442,6 @@ def called_in(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this
     return node
-
-
-def clock_error(source: QueryText, node: exp.Expr, name: str) -> QueryError:
-    """Why there is no NOW()."""
-    return source.error(
-        f"{name.upper()} is not supported: the clock would make the stream and the batch job disagree",
-        place(node),
-        "use a time column of the table",
-        NotSupported,
-    )
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:

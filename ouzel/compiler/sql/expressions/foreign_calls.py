@@ -55,6 +55,9 @@ def _text(argument: str) -> str | None:
 
 def _difference(name: str, arguments: Sequence[str]) -> str:
     match arguments:
+        case [unit, start, end] if name == "datediff" and read_unit(unit) == "DAY":
+            midnights = f"DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
+            return f"TIMESTAMPDIFF(DAY, {start}, {end}) for full days, or {midnights} for the midnights between them"
         case [unit, start, end] if read_unit(unit):
             return f"TIMESTAMPDIFF({read_unit(unit)}, {start}, {end})"
         case [end, start, unit] if read_unit(unit):

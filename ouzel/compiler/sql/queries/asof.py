@@ -13,7 +13,7 @@ from ouzel.compiler.plan import AsofJoin, Join, JoinKind
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
-from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of
+from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of, pick
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.types import TimestampType
@@ -91,6 +91,7 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
     """The comparison of times that FOR SYSTEM_TIME AS OF means."""
     if version.expression is None:
         raise binder.source.error("FOR SYSTEM_TIME lacks its time", place(version), "write FOR SYSTEM_TIME AS OF a.ts")
+    _refuse_unknown(binder, version.expression, left)
     bound = binder.bind(version.expression)
     if not isinstance(bound.type, TimestampType):
         problem = f"{bound} is {bound.type}, and a table is joined as of a TIMESTAMP"
@@ -104,6 +105,21 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
         problem = f"{right.columns[0].table or 'this table'} has no event time, so it has no versions"
         raise binder.source.error(problem, place(version), "give it a WATERMARK FOR its time")
     return resolve_call("ge", [bound, Column(right.node.schema[time].type, time)])
+
+
+def _refuse_unknown(binder: Binder, written: exp.Expr, left: Relation) -> None:
+    """A column that is not there was meant to be a time: the event time of the left side is likelier than a name that is like it."""
+    time = left.node.time_column
+    names = [column.name for column in left.columns]
+    known = time is None or not isinstance(written, exp.Column) or written.args.get("db")
+    if known or pick(name_of(binder.source, written.this), names):
+        return
+    own = next((column for column in left.columns if column.column == time), None)
+    tables = {column.table.lower() for column in left.columns}
+    if own is not None and (not written.table or written.table.lower() in tables):
+        problem = f"there is no column {written.name}" + (f" in {written.table}" if written.table else "")
+        shown = f"{own.table}.{own.name}" if own.table else own.name
+        raise binder.source.error(problem, place(written.this), f"write the time of the row: {shown}")
 
 
 def _pairs(source: QueryText, join: exp.Join, left: Relation, right: Relation) -> list[tuple[Visible, Visible]]:

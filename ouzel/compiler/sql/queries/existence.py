@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ouzel.compiler.sql.queries.correlation import select_of
+from ouzel.compiler.sql.queries.group_keys import has_aggregate, has_keys
 from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -39,7 +40,9 @@ def drop_order(source: QueryText, tree: exp.Select) -> exp.Select:
         problem = (
             "a subquery that compares with the query around it and is limited to its first rows is not supported here"
         )
-        advice = "write JOIN LATERAL (SELECT ... ORDER BY ... LIMIT 1) AS x ON TRUE, and compare with x"
+        advice = "write LEFT JOIN LATERAL (SELECT ... ORDER BY ... LIMIT 1) AS x ON TRUE, and compare with x"
+        if not has_keys(tree) and any(has_aggregate(item, source.functions) for item in tree.expressions):
+            advice = "an aggregate gives one row: leave out ORDER BY and LIMIT"
         raise source.error(problem, place(clause), advice, NotSupported)
     if tree.args.get("order"):
         tree = tree.copy()

@@ -137,6 +137,8 @@ def _only(
             after = re.match(r"\s*\.\s*(\w+)", source.text[name.span[1] :])
             if after and pick(Name(after[1], False, name.span), names):
                 advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
+        elif not pick(name, [*tables, *names]) and (meant := _missing_alias(source, name, columns)):
+            raise source.error(f"no table is called {name.text} here", name.span, meant)
         raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
     time = relation.node.time_column or "the column of the WATERMARK"
@@ -156,6 +158,17 @@ def _only(
         similar = f"{advice.removesuffix('?')}, or the text '{shown}', which stands in single quotes?"
         advice = similar if advice.startswith("did you mean") else f"a text stands in single quotes: '{shown}'"
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
+
+
+def _missing_alias(source: QueryText, name: Name, columns: Sequence[Visible]) -> str:
+    """Advice for `c.name` where one table has the column, or one that begins with `c`: its alias was left out."""
+    after = re.match(r"[\"`]?\s*\.\s*[\"`]?(\w+)", source.text[name.span[1] :])
+    if after is None or near(name.text, [text for one in columns for text in (one.table, one.name)]).startswith("did"):
+        return ""
+    column = Name(after[1], False, name.span)
+    having = {one.table for one in columns if one.table and is_name_of(column, one.name)}
+    meant = [table for table in having if len(having) == 1 or table.lower().startswith(name.text.lower())]
+    return f"write {meant[0]}.{after[1]}, or {meant[0]} AS {name.text} in FROM" if len(meant) == 1 else ""
 
 
 _CLOCKS = frozenset({"rowtime", "proctime", "proc_time", "processing_time"})

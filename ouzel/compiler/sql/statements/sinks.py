@@ -62,11 +62,8 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
     if relation.sorted_by and not isinstance(shown, TopN):
         source.note(USELESS, statement.name.span, "remove it, or add LIMIT")
     if len(targets) != len(relation.columns):
-        raise source.error(
-            f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}",
-            statement.name.span,
-            f"select ({', '.join(targets)})",
-        )
+        problem = f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}"
+        raise source.error(problem, statement.name.span, _advise_count(statement, table, relation, targets))
     given = dict(zip(targets, relation.columns, strict=True))
     outputs = []
     for field in table.writable:
@@ -82,6 +79,19 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
     assert traits is not None, "one that cannot be written was refused"
     keys = table.keys if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
     return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable, traits=traits)
+
+
+def _advise_count(statement: Insert, table: Table, relation: Relation, targets: Sequence[str]) -> str:
+    """What to write where the query gives more or fewer columns than the table takes: those that it lacks, if it names the others."""
+    given = {column.name.lower() for column in relation.columns}
+    present = [target for target in targets if target.lower() in given]
+    if len(relation.columns) > len(targets) or statement.columns:
+        return f"select ({', '.join(targets)})"
+    if len(present) != len(relation.columns):  # columns go by position
+        present = list(targets[: len(relation.columns)])
+    absent = [target for target in targets if target not in present]
+    lacking = f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} missing"
+    return f"{lacking}: add to the SELECT, or write INSERT INTO {table.name} ({', '.join(present)}) SELECT ..."
 
 
 def _misfit(

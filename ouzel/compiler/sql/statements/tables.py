@@ -23,7 +23,7 @@ from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.sql.syntax.words import is_quoted
-from ouzel.compiler.types import DataType, Field, IntegerType, Schema, TimestampType
+from ouzel.compiler.types import VARCHAR, DataType, Field, IntegerType, Schema, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
 
@@ -300,7 +300,7 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
             clause.column.span,
             f"compute one: ts AS TO_TIMESTAMP_LTZ({column}, 3) of milliseconds, with 0 of seconds"
             if isinstance(kind, IntegerType)
-            else "compute one: ts AS CAST(... AS TIMESTAMP(3))",
+            else _advise_time(column, kind),
         )
     bound = _ColumnBinder(source, relation).bind(parse_expression(source, clause.expression))
     if bound.type != kind:
@@ -312,6 +312,17 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
     if (microseconds_ahead(bound, column) or 0) > 0:
         raise _of_future(source, clause, column)
     return Watermark(relation.node, column, bound, _idle_ms(source, clause))
+
+
+def _advise_time(column: str, kind: DataType) -> str:
+    """How a column that is no time becomes one that a watermark may be of."""
+    computed = "event_time" if column != "event_time" else "ts"
+    clause = f"WATERMARK FOR {computed} AS {computed} - INTERVAL '5' SECOND"
+    reads = "which reads such texts; " if kind == VARCHAR else ""
+    return (
+        f"declare {column} TIMESTAMP(3), {reads}or compute one of another name: "
+        f"{computed} AS CAST({column} AS TIMESTAMP(3)), and {clause}"
+    )
 
 
 def _of_future(source: QueryText, clause: WatermarkClause, column: str) -> QueryError:

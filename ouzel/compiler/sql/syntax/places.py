@@ -153,6 +153,14 @@ def instead_of(node: exp.Expr) -> str:
 _ARROWS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
 
 
+def looked_into(node: exp.Expr) -> exp.Column | None:
+    """The column that arrows of Postgres look into; None for other parts."""
+    begun = node
+    while isinstance(begun, _ARROWS):
+        begun = begun.this
+    return begun if begun is not node and isinstance(begun, exp.Column) else None
+
+
 def _json_value(node: exp.Expr) -> str:
     """The call that gives what arrows of Postgres lead to."""
     path: list[str] = []

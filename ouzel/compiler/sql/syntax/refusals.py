@@ -304,10 +304,21 @@ def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:
     end = matching(tokens, at + 1) if is_kind(tokens, at + 1, TokenType.L_PAREN) else None
     if end is None or bare_word(tokens, first) not in ("LATERAL", "TABLE"):
         return
-    inside = source.text[tokens[at + 1].end + 1 : tokens[end].start]
-    array = re.sub(r"(?is)^\s*input\s*=>\s*|,.*$", "", inside).strip() or "array"
-    advice = f"write CROSS JOIN UNNEST({array}) AS u (element), or UNNEST({array}) AS u (key, element) of a MAP"
+    array = _first_argument(source, tokens, at + 1) or "array"
+    advice = f"write CROSS JOIN UNNEST({array}) AS u (element)"
+    if re.fullmatch(r"[\w.\"`]+", array):  # a column, whose type is not known here
+        advice += f", or UNNEST({array}) AS u (key, element) of a MAP"
     raise source.error("FLATTEN is not supported", span_of(tokens[at : end + 1]), advice, NotSupported)
+
+
+def _first_argument(source: QueryText, tokens: Tokens, opens: int) -> str:
+    """What stands first between the parentheses, of the name `input` if it has one, up to a comma that is between no others."""
+    end = matching(tokens, opens)
+    at = begins = opens + 1
+    while at != end and not is_kind(tokens, at, TokenType.COMMA):
+        at = 1 + (matching(tokens, at) or at if is_kind(tokens, at, TokenType.L_PAREN) else at)
+    written = source.text[tokens[begins].start : tokens[at - 1].end + 1] if at > begins else ""
+    return re.sub(r"(?is)^input\s*=>\s*", "", written)
 
 
 def refuse_json(source: QueryText, word: str, span: Span) -> None:

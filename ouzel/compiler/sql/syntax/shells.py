@@ -18,6 +18,7 @@ import lark
 from ouzel.compiler.sql.statements.showing import is_listing, read_listing
 from ouzel.compiler.sql.syntax.foreign_columns import refuse_foreign_columns
 from ouzel.compiler.sql.syntax.foreign_copy import of_copy
+from ouzel.compiler.sql.syntax.foreign_tables import of_foreign_table
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import (
     NAMING,
@@ -164,6 +165,12 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
         return source.error(f"a ; is missing before {begun[0]}", (at, at + len(begun[0])))
     if begun and begun[0].upper() in _CLAUSES_ELSEWHERE:
         advice = _CLAUSES_ELSEWHERE[begun[0].upper()]
+        if begun[0].upper() == "USING" and (ours := of_foreign_table(source, tokens)):
+            advice = f"write {ours}"
+    if source.text[at:end].upper() == "TO" and (
+        setting := re.match(r"(?is)SET\s+([\w.]+)\s+TO\s+'?([^';]+)", source.text[tokens[0].start :])
+    ):
+        advice = f"write SET '{setting[1]}' = '{setting[2].strip()}'"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
@@ -260,6 +267,8 @@ def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
         raise source.error(of_copy(tokens), span_of(tokens[:1]), kind=NotSupported)
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
+            if phrase == ("CREATE", "EXTERNAL") and (ours := of_foreign_table(source, tokens)):
+                problem = f"CREATE EXTERNAL is not supported: write {ours}"
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
 
 

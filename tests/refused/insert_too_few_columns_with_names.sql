@@ -1,0 +1,3 @@
+-- error: the query gives 1 column and lines takes 2 columns; word is missing: add to the SELECT, or write INSERT INTO lines (n) SELECT ...
+-- at: lines
+INSERT INTO lines SELECT n FROM words;
