@@ -109,15 +109,14 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
 
 def _refuse_unknown(binder: Binder, written: exp.Expr, left: Relation) -> None:
     """A column that is not there was meant to be a time: the event time of the left side is likelier than a name that is like it."""
-    time = left.node.time_column
-    names = [column.name for column in left.columns]
-    known = time is None or not isinstance(written, exp.Column) or written.args.get("db")
-    if known or pick(name_of(binder.source, written.this), names):
+    own = next((column for column in left.columns if column.column == left.node.time_column), None)
+    if own is None or not isinstance(written, exp.Column) or written.args.get("db"):
         return
-    own = next((column for column in left.columns if column.column == time), None)
-    tables = {column.table.lower() for column in left.columns}
-    if own is not None and (not written.table or written.table.lower() in tables):
-        problem = f"there is no column {written.name}" + (f" in {written.table}" if written.table else "")
+    table, names = written.table.lower(), [column.name for column in left.columns]
+    if table not in {"", *(column.table.lower() for column in left.columns)}:
+        return
+    if not pick(name_of(binder.source, written.this), names):
+        problem = f"there is no column {written.name}" + (f" in {written.table}" if table else "")
         shown = f"{own.table}.{own.name}" if own.table else own.name
         raise binder.source.error(problem, place(written.this), f"write the time of the row: {shown}")
 
