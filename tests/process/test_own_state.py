@@ -28,6 +28,11 @@ pytestmark = pytest.mark.server
 KEYS, BATCH, ROWS = 7, 50, 20_000
 
 
+def runs_of(may_end: Path) -> Path:
+    """A file that is as long as the spout has begun to run how often."""
+    return may_end.with_name("runs")
+
+
 class Numbers(Spout):
     """Emits the numbers below ROWS, the last ones when a file says that it may end; where it is is in its memory alone."""
 
@@ -35,9 +40,13 @@ class Numbers(Spout):
         self.may_end = may_end
 
     def open(self, context: Context) -> None:
-        self.next = 0
+        self.next, self.has_run = 0, False
 
     def next_batch(self, collector: Collector) -> bool | None:
+        if not self.has_run:
+            with runs_of(self.may_end).open("a") as runs:
+                runs.write("1")
+            self.has_run = True
         if self.next + BATCH == ROWS and not self.may_end.exists():
             return None
         collector.emit(pl.DataFrame({"n": range(self.next, self.next + BATCH)}), message_id=self.next)
@@ -93,6 +102,8 @@ def test_counts_are_exact_though_the_bolt_that_counts_and_the_spout_die(tmp_path
             least = before + 1 if settings.has_epochs else 0
             wait_until(lambda least=least: max(store.epochs(), default=0) >= least, told=handle.status)
             wait_until(lambda: handle.status().rows_acked > ROWS // 10, told=handle.status)
+            # A task that dies before it runs where all went back to has nothing to go back from.
+            wait_until(lambda times=times: runs_of(may_end).stat().st_size >= times, told=handle.status)
             task = next(task for task in made.tasks() if task.component == victim)
             os.kill(pid_of(handle, f"{packing.container_of(task.id).id}/instance-{task.id}"), signal.SIGKILL)
             wait_until(
