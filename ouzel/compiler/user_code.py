@@ -144,6 +144,14 @@ def named_by_caller(name: str) -> object:
     return known.get(name) or next((value for key, value in known.items() if key.lower() == name.lower()), None)
 
 
+def line_of(function: Callable[..., Any]) -> str:
+    """File and line where a function of the user's is written; empty if that is not known."""
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return sayable(f"{code.co_filename}:{code.co_firstlineno}") if inspect.iscode(code) else ""
+
+
 def users_line_in(frames: traceback.StackSummary) -> str:
     """File and line of the last call that is the user's; empty if none is."""
     theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]

@@ -38,7 +38,7 @@ from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
-from ouzel.dsl.inference import result_hint
+from ouzel.dsl.inference import declaration_of, result_hint
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,
@@ -415,7 +415,8 @@ class Stream(Runnable[T_co]):
         by_columns = isinstance(function, ColumnFunction)
         plain = function.function if isinstance(function, ColumnFunction) else function
         check_arity(plain, called, *columns_given(self.record, part) if by_columns else ())
-        step = PythonStep(kind, part, plain, "", called, place, by_columns)
+        declared = None if by_columns else declaration_of(plain, kind, part, returns, place)
+        step = PythonStep(kind, part, plain, "", called, place, by_columns, declared=declared)
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_counting(step.function, called)

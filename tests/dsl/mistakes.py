@@ -107,7 +107,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "print for a function": (
         lambda: numbers("x").map(lambda text: None),
-        "map lambda text: None gives None for the first records; return what is to become of a record, or write map(…, returns=str) if others give more",
+        "map lambda text: None gives None for the first records; return what is to become of a record, or write map(…, returns=str | None) if others give more",
     ),
     "a list of two types": (
         lambda: numbers(1).map(lambda n: [n, str(n)]),

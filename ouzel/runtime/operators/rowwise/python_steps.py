@@ -14,7 +14,7 @@ import polars as pl
 
 from ouzel.callers import FILE
 from ouzel.compiler.misfits import describe_misfit
-from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
+from ouzel.compiler.plan import ApplyPython, NoneGiven, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import (
     FAILURES,
@@ -173,11 +173,13 @@ def describe_failure(
     step: PythonStep, error: BaseException, frames: traceback.StackSummary, record: object
 ) -> tuple[str, str, str]:
     """Why a record is refused, the record as JSON, and the user's line."""
-    where = users_line_in(frames) or step.place
+    declared = step.declared if isinstance(error, NoneGiven) else None
+    where = declared.place if declared else users_line_in(frames) or step.place
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
-    reason = f"{step.called} raised {describe_raised(error)} (at {where})"
-    shown = (f"  {line}" if line else "", advise_of_operands(error))
+    told = declared or f"raised {describe_raised(error)} (at {where})"
+    reason = f"{step.called} {told}"
+    shown = (f"  {line}" if line else "", declared.instead if declared else advise_of_operands(error))
     return reason, _json(record), "\n".join(one for one in shown if one)
 
 
