@@ -61,13 +61,13 @@ def check_gives(function: Callable[..., Any], called: str) -> None:
             f"{called} gives None, whatever it is given",
             instead="call show(10) for the first records, or write(Sink.print()) for each",
         )
-    if inspect.isfunction(function) and not function.__code__.co_flags & inspect.CO_GENERATOR and _gives_none(function):
+    if inspect.isfunction(function) and not function.__code__.co_flags & inspect.CO_GENERATOR and gives_none(function):
         raise QueryError(
             f"{called} has no `return` with a value, so that it gives None", instead="give the value by `return`"
         )
 
 
-def _gives_none(function: FunctionType) -> bool:
+def gives_none(function: FunctionType) -> bool:
     """Whether each of its returns gives the constant None; a function that only raises has none.
 
     A return that is jumped to, as that of `return x if c else None`, gives what other branches have left.

@@ -144,7 +144,7 @@ def _of_wrong_values(
             f"{called} gives {values[0]!r:.60}, and {why}",
             instead="return a tuple, whose parts have types of their own"
             if isinstance(values[0], list)
-            else "make a dataclass or a named tuple of it: Order(**fields)",
+            else "make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)",
         )
     return None
 

@@ -353,7 +353,8 @@ def find_failed(producer: producers.Producer) -> QueryError | None:
     graph = producers.entire_graph(producer)
     if failed := [one for one in graph if "unread" in one.cache]:
         problem = f"reads a source that cannot be read (at {failed[0].place}): {failed[0].cache['unread']}"
-        return QueryError(problem, instead=_advise_to_read(failed[0]))
+        advice = _advise_to_read(failed[0])
+        return QueryError(problem, instead="" if advice and problem.endswith(advice) else advice)
     for one in graph:
         if isinstance(one, producers.StepTaken) and "raised" in one.cache:
             problem, advice = one.cache["raised"]

@@ -182,7 +182,7 @@ class Stream(Runnable[T_co]):
             )
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
-            raise of_no_time(column, self.record)
+            raise of_no_time(column, self.producer)
         return Stream(Timed(self.producer, column, delay, record=self.record, place=users_line()))
 
     def sql(self, text: str, **tables: Stream[Any]) -> Stream[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import linecache
 import traceback
@@ -179,8 +180,22 @@ def describe_failure(
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
     told = declared or f"raised {describe_raised(error)} (at {where})"
     reason = f"{step.called} {told}"
-    shown = (f"  {line}" if line else "", declared.instead if declared else advise_of_operands(error))
+    shown = (
+        f"  {line}" if line else "",
+        declared.instead if declared else advise_of_operands(error) or _advise_of_none(step, error, record),
+    )
     return reason, _json(record), "\n".join(one for one in shown if one)
+
+
+def _advise_of_none(step: PythonStep, error: BaseException, record: object) -> str:
+    """What to write where a function fails because fields that it reads are None; empty if that is not why."""
+    if not isinstance(error, TypeError | AttributeError) or "NoneType" not in str(error):
+        return ""
+    code = getattr(step.function, "__code__", None)
+    read = code.co_names if inspect.iscode(code) else ()
+    names = [name for name in read if getattr(record, name, "") is None]
+    told = f"{' and '.join(names)} may be None: leave such records out with filter before, or test "
+    return told + ("it" if len(names) == 1 else "them") if names else ""
 
 
 def _json(record: object) -> str:
