@@ -148,8 +148,10 @@ def line_of(function: Callable[..., Any]) -> str:
     """File and line where a function of the user's is written; empty if that is not known."""
     while isinstance(function, partial):
         function = function.func
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return sayable(f"{code.co_filename}:{code.co_firstlineno}") if inspect.iscode(code) else ""
+    plain = inspect.unwrap(function.__func__ if inspect.ismethod(function) else function)
+    if not inspect.isfunction(plain):
+        return ""
+    return sayable(f"{plain.__code__.co_filename}:{plain.__code__.co_firstlineno}")
 
 
 def users_line_in(frames: traceback.StackSummary) -> str:

@@ -292,7 +292,7 @@ class Stream(Runnable[T_co]):
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
         is_stream = isinstance(other, Stream)
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
-        return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
+        return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1] | None)
 
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None

@@ -440,7 +440,7 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
             break
     if isinstance(user, Bolt):
         warn_of_no_acks(component, user)
-    else:
+    if isinstance(user, Spout):
         warn_of_no_end(component, user)
 
 

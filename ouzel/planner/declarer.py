@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ouzel.planner.elsewhere import advise_of_declarer
-from ouzel.planner.methods import check_columns
+from ouzel.planner.methods import check_grouped
 from ouzel.planner.topology import DEFAULT_STREAM, Grouping, GroupingKind, Input
 
 
@@ -37,7 +37,7 @@ class BoltDeclarer:
         Raises:
             PlanError: one of them is no name.
         """
-        check_columns("fields_grouping", component, names)
+        check_grouped("fields_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.FIELDS, names), stream)
 
     def partial_key_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:
@@ -46,7 +46,7 @@ class BoltDeclarer:
         Raises:
             PlanError: one of them is no name.
         """
-        check_columns("partial_key_grouping", component, names)
+        check_grouped("partial_key_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.PARTIAL_KEY, names), stream)
 
     def shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:

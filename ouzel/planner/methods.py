@@ -78,7 +78,7 @@ def check_call(component: str, method: Callable[..., Any], name: str, given: Seq
         ) from None
 
 
-def check_columns(verb: str, component: str, names: Sequence[object]) -> None:
+def check_grouped(verb: str, component: str, names: Sequence[object]) -> None:
     """See that the columns of a grouping are given by their names.
 
     Raises:

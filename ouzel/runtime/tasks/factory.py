@@ -61,11 +61,11 @@ def _copy(component: Component) -> object:
     try:
         return deepcopy(component.user)
     except Exception as error:
-        what = _uncopied(component.user) or f"{error}; make what it holds in open()"
+        what = _describe_uncopied(component.user) or f"{error}; make what it holds in open()"
         raise TopologyError(f"'{component.name}' cannot be copied to its tasks: {what}") from None
 
 
-def _uncopied(user: object) -> str:
+def _describe_uncopied(user: object) -> str:
     """Which attribute of a spout or bolt cannot be copied; empty if it is none by itself."""
     for name, value in getattr(user, "__dict__", {}).items():
         try:

@@ -191,8 +191,7 @@ def _advise_of_none(step: PythonStep, error: BaseException, record: object) -> s
     """What to write where a function fails because fields that it reads are None; empty if that is not why."""
     if not isinstance(error, TypeError | AttributeError) or "NoneType" not in str(error):
         return ""
-    code = getattr(step.function, "__code__", None)
-    read = code.co_names if inspect.iscode(code) else ()
+    read = step.function.__code__.co_names if inspect.isfunction(step.function) else ()
     names = [name for name in read if getattr(record, name, "") is None]
     told = f"{' and '.join(names)} may be None: leave such records out with filter before, or test "
     return told + ("it" if len(names) == 1 else "them") if names else ""
