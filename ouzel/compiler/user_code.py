@@ -61,13 +61,13 @@ def check_gives(function: Callable[..., Any], called: str) -> None:
             f"{called} gives None, whatever it is given",
             instead="call show(10) for the first records, or write(Sink.print()) for each",
         )
-    if inspect.isfunction(function) and not function.__code__.co_flags & inspect.CO_GENERATOR and _gives_none(function):
+    if inspect.isfunction(function) and not function.__code__.co_flags & inspect.CO_GENERATOR and gives_none(function):
         raise QueryError(
             f"{called} has no `return` with a value, so that it gives None", instead="give the value by `return`"
         )
 
 
-def _gives_none(function: FunctionType) -> bool:
+def gives_none(function: FunctionType) -> bool:
     """Whether each of its returns gives the constant None; a function that only raises has none.
 
     A return that is jumped to, as that of `return x if c else None`, gives what other branches have left.
@@ -142,6 +142,16 @@ def named_by_caller(name: str) -> object:
         frame = frame.f_back
     known = {**frame.f_globals, **frame.f_locals}
     return known.get(name) or next((value for key, value in known.items() if key.lower() == name.lower()), None)
+
+
+def line_of(function: Callable[..., Any]) -> str:
+    """File and line where a function of the user's is written; empty if that is not known."""
+    while isinstance(function, partial):
+        function = function.func
+    plain = inspect.unwrap(function.__func__ if inspect.ismethod(function) else function)
+    if not inspect.isfunction(plain):
+        return ""
+    return sayable(f"{plain.__code__.co_filename}:{plain.__code__.co_firstlineno}")
 
 
 def users_line_in(frames: traceback.StackSummary) -> str:

@@ -18,7 +18,7 @@ from ouzel.compiler.records import MIXED, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE
 from ouzel.dsl.expressions import Expr
-from ouzel.dsl.producers import ConnectorTable, Producer, Summed, undated
+from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, entire_graph, undated
 from ouzel.dsl.shapes import as_tuples
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -328,8 +328,9 @@ def of_no_service(verb: str, given: object) -> QueryError:
     return QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
 
 
-def of_no_time(column: str, record: RecordType) -> QueryError:
-    """The error for event time from a column that is none, or no time."""
+def of_no_time(column: str, producer: Producer) -> QueryError:
+    """The error for event time from a column that is none, or no time, of what a producer gives."""
+    record = producer.record
     found = {field.name: field.type for field in record.columns}
     times = [repr(name) for name, kind in found.items() if isinstance(kind, TimestampType)]
     instead = "give the records a datetime, and name it"
@@ -339,9 +340,22 @@ def of_no_time(column: str, record: RecordType) -> QueryError:
         )
     if times:
         instead = f"name one that is a datetime: {' or '.join(times)}"
+    if column not in found:
+        instead = _advise_of_lost_time(column, producer) or instead
     return QueryError(
         f"{column} is no datetime of {record}" if column in found else f"{record} has no {column!r}", instead=instead
     )
+
+
+def _advise_of_lost_time(column: str, producer: Producer) -> str:
+    """What to write where the records had this time, and a step has left it out; empty if they had not."""
+    for one in entire_graph(producer):
+        for before in one.reads:
+            kinds = {field.name: field.type for field in before.record.columns}
+            if isinstance(kinds.get(column), TimestampType) and column not in one.record.schema.names:
+                verb = one.step.called.split()[0] if isinstance(one, StepTaken) else "step"
+                return f"call event_time({column!r}, …) before this {verb}, where {before.record} has {column!r}"
+    return ""
 
 
 def advise_of_time(verb: str, without: Producer, record: RecordType) -> str:

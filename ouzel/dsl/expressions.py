@@ -36,6 +36,10 @@ ELSEWHERE = {
 """What other libraries' expressions have, and what to write here."""
 
 
+PATTERN = "'U%'"
+"""What LIKE takes, as an example."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Expr:
     """An expression; `bind` gives it types, once it is known what columns there are."""
@@ -130,7 +134,7 @@ class Expr:
             if name.startswith("_") or name in ("bind", "shown"):
                 raise AttributeError(name)
             told = (
-                f"write fn.{name}({self.shown}, ...)"
+                f"write fn.{name}({_written(self)}, {PATTERN if name.endswith('like') else '...'})"
                 if lookup(name)
                 else "see docs/functions.md, and write fn.name(...)"
             )

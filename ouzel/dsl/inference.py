@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_type_hints
 
-from ouzel.compiler.plan import StepKind
+from ouzel.compiler.plan import Declared, StepKind, StepPart
 from ouzel.compiler.records import (
     MIXED,
     NO_COLUMN,
@@ -19,10 +19,11 @@ from ouzel.compiler.records import (
     is_whole,
     origin_of,
     record_of,
+    spell,
     type_of,
     why_no_hint,
 )
-from ouzel.compiler.user_code import advise_of_operands, describe_raised
+from ouzel.compiler.user_code import advise_of_operands, describe_raised, line_of
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.functions import function_name
 from ouzel.errors import OuzelError, QueryError
@@ -89,6 +90,32 @@ def result_hint(
     raise QueryError(f"it is not known which type {called} gives: it has no annotation, and {why}", instead=instead)
 
 
+def declaration_of(
+    function: Callable[..., Any], kind: StepKind, part: StepPart, returns: Hint | None, place: str
+) -> Declared | None:
+    """What was said of the records that come of a function, by the user or its annotation; None if nothing, or if they may be None."""
+    if kind not in (StepKind.MAP, StepKind.FLAT_MAP) or isinstance(function, type):
+        return None
+    said = returns if returns is not None else _annotation(function)
+    each = _element(said) if returns is None and kind is StepKind.FLAT_MAP and said is not None else said
+    if each is None or not _holds(each) or _may_be_none(each):
+        return None
+    wanted, written = f"{spell(each)} | None", "returns="
+    if returns is None:
+        place, written = line_of(function) or place, "-> "
+        wanted = f"Iterable[{wanted}]" if kind is StepKind.FLAT_MAP else wanted
+    other = ", or use option_map" if kind is StepKind.MAP and part is StepPart.RECORD else ""
+    return Declared(spell(each), place, f"return a value,{'' if other else ' or'} write {written}{wanted}{other}")
+
+
+def _may_be_none(hint: Hint) -> bool:
+    """Whether None is a value of this type."""
+    parts = get_args(hint)
+    if origin_of(hint) is Annotated:
+        return _may_be_none(parts[0])
+    return hint is None or hint is NoneType or (origin_of(hint) in (Union, UnionType) and NoneType in parts)
+
+
 def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
     if raised:
         return f"on the first records it raises {describe_raised(raised[0])}"
@@ -109,7 +136,7 @@ def _of_wrong_values(
     if values and all(value is None for value in values):
         return QueryError(
             f"{called} gives None for the first records",
-            instead=f"return what is to become of a record, or write {kind.value}(…, returns=str) if others give more",
+            instead=f"return what is to become of a record, or write {kind.value}(…, returns=str | None) if others give more",
         )
     why = why_no_hint(values)
     if why.startswith(MIXED) and isinstance(values[0], list | dict):
@@ -117,7 +144,7 @@ def _of_wrong_values(
             f"{called} gives {values[0]!r:.60}, and {why}",
             instead="return a tuple, whose parts have types of their own"
             if isinstance(values[0], list)
-            else "make a dataclass or a named tuple of it: Order(**fields)",
+            else "make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)",
         )
     return None
 

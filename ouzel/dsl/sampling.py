@@ -25,7 +25,7 @@ from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, advise_of_raised
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
-from ouzel.errors import OuzelError, QueryError
+from ouzel.errors import BadRecord, OuzelError, QueryError
 from ouzel.exits import in_user_code
 
 OF_COLUMNS = re.compile(r"has no (?:column|field) '(.*?)'; (?:it has|its header names) (.*)")
@@ -277,13 +277,24 @@ def applied(step: PythonStep, record: Any) -> list[Any]:
 def _call_step(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
     match step.kind:
         case StepKind.MAP:
-            return [step.function(argument)]
+            return _see_declared(step, argument, [step.function(argument)])
         case StepKind.FLAT_MAP:
-            return list(step.function(argument))
+            return _see_declared(step, argument, list(step.function(argument)))
         case StepKind.FILTER:
             return [itself] if step.function(argument) else []
     made = step.function(argument)
     return [] if made is None else [made]
+
+
+def _see_declared(step: PythonStep, argument: Any, made: list[Any]) -> list[Any]:
+    """What a step gave, of the type that was said of it.
+
+    Raises:
+        BadRecord: it gave None, and was said to give something else.
+    """
+    if step.declared is not None and any(one is None for one in made):
+        raise BadRecord("", f"{step.called} {step.declared}: {argument!r}; {step.declared.instead}")
+    return made
 
 
 def request_of(producer: producers.TableRead) -> SourceRequest:
@@ -342,7 +353,8 @@ def find_failed(producer: producers.Producer) -> QueryError | None:
     graph = producers.entire_graph(producer)
     if failed := [one for one in graph if "unread" in one.cache]:
         problem = f"reads a source that cannot be read (at {failed[0].place}): {failed[0].cache['unread']}"
-        return QueryError(problem, instead=_advise_to_read(failed[0]))
+        advice = _advise_to_read(failed[0])
+        return QueryError(problem, instead="" if advice and problem.endswith(advice) else advice)
     for one in graph:
         if isinstance(one, producers.StepTaken) and "raised" in one.cache:
             problem, advice = one.cache["raised"]

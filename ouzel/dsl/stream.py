@@ -38,7 +38,7 @@ from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
-from ouzel.dsl.inference import result_hint
+from ouzel.dsl.inference import declaration_of, result_hint
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,
@@ -182,7 +182,7 @@ class Stream(Runnable[T_co]):
             )
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
-            raise of_no_time(column, self.record)
+            raise of_no_time(column, self.producer)
         return Stream(Timed(self.producer, column, delay, record=self.record, place=users_line()))
 
     def sql(self, text: str, **tables: Stream[Any]) -> Stream[Any]:
@@ -292,7 +292,7 @@ class Stream(Runnable[T_co]):
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
         is_stream = isinstance(other, Stream)
         looked = alone._join("lookup", other, stays=True) if is_stream else alone._ask("lookup", other, returns)
-        return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
+        return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1] | None)
 
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, T, R], store: ConnectorTable | None = None
@@ -415,7 +415,8 @@ class Stream(Runnable[T_co]):
         by_columns = isinstance(function, ColumnFunction)
         plain = function.function if isinstance(function, ColumnFunction) else function
         check_arity(plain, called, *columns_given(self.record, part) if by_columns else ())
-        step = PythonStep(kind, part, plain, "", called, place, by_columns)
+        declared = None if by_columns else declaration_of(plain, kind, part, returns, place)
+        step = PythonStep(kind, part, plain, "", called, place, by_columns, declared=declared)
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_counting(step.function, called)

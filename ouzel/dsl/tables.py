@@ -320,7 +320,7 @@ class Source(metaclass=_Readable):
             if why and isinstance(given[0], dict):
                 raise QueryError(
                     f"a dict is a MAP, whose values are of one type, and {why}",
-                    instead="make a dataclass or a named tuple of each: Order(**fields)",
+                    instead="make a dataclass or a named tuple of each: Record(**fields)",
                 )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
         made = record_of(hint)

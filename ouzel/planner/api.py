@@ -35,7 +35,7 @@ from ouzel.errors import PlanError
 from ouzel.planner.declarer import BoltDeclarer
 from ouzel.planner.elsewhere import advise_of_builder
 from ouzel.planner.epochs import check_epochs, with_own_interval
-from ouzel.planner.methods import check_asked, check_call, check_takes, warn_of_no_acks
+from ouzel.planner.methods import check_asked, check_call, check_takes, warn_of_no_acks, warn_of_no_end
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
 from ouzel.planner.settings import Settings
@@ -440,6 +440,8 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
             break
     if isinstance(user, Bolt):
         warn_of_no_acks(component, user)
+    if isinstance(user, Spout):
+        warn_of_no_end(component, user)
 
 
 def _outputs(component: str, declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ouzel.planner.elsewhere import advise_of_declarer
+from ouzel.planner.methods import check_grouped
 from ouzel.planner.topology import DEFAULT_STREAM, Grouping, GroupingKind, Input
 
 
@@ -31,11 +32,21 @@ class BoltDeclarer:
         return self
 
     def fields_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:
-        """Rows with equal values of these columns go to one task."""
+        """Rows with equal values of these columns go to one task.
+
+        Raises:
+            PlanError: one of them is no name.
+        """
+        check_grouped("fields_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.FIELDS, names), stream)
 
     def partial_key_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:
-        """Rows of one key go to one of two tasks, the less loaded (Nasir et al., "The Power of Both Choices", ICDE 2015)."""
+        """Rows of one key go to one of two tasks, the less loaded (Nasir et al., "The Power of Both Choices", ICDE 2015).
+
+        Raises:
+            PlanError: one of them is no name.
+        """
+        check_grouped("partial_key_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.PARTIAL_KEY, names), stream)
 
     def shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 from ouzel.compiler.catalog import QueryWarning
+from ouzel.compiler.user_code import gives_none
 from ouzel.errors import PlanError
 
 MEANT = {
@@ -75,6 +76,35 @@ def check_call(component: str, method: Callable[..., Any], name: str, given: Seq
             f"{name} of '{component}' takes {_list(signature.parameters)}, and is called with {_list(given)}; "
             f"write def {name}({', '.join(['self', *given])})"
         ) from None
+
+
+def check_grouped(verb: str, component: str, names: Sequence[object]) -> None:
+    """See that the columns of a grouping are given by their names.
+
+    Raises:
+        PlanError: they are not.
+    """
+    wrong = next((one for one in names if not isinstance(one, str)), None)
+    if wrong is None:
+        return
+    parts = list(wrong) if isinstance(wrong, list | tuple) else [wrong]
+    written = ", ".join(repr(str(one)) if str(one).isidentifier() else "'column'" for one in parts) or "'column'"
+    kind = {"Expr": "expression"}.get(type(wrong).__name__, type(wrong).__name__)
+    raise PlanError(
+        f"{verb} takes names of columns, not the {kind} {wrong!s:.60}; write {verb}({component!r}, {written})"
+    )
+
+
+def warn_of_no_end(component: str, user: object) -> None:
+    """Warn of a spout whose `next_batch` gives None whatever happens: None is nothing now, so its run does not end."""
+    found = inspect.getattr_static(user, "next_batch")
+    if inspect.isfunction(found) and gives_none(found):
+        warnings.warn(
+            f"next_batch of '{component}' never returns anything, so its run does not end; "
+            "return True while there may be more, and False at the end",
+            QueryWarning,
+            stacklevel=4,
+        )
 
 
 def warn_of_no_acks(component: str, user: object) -> None:

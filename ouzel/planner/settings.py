@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
+from ouzel.callers import check_binding
 from ouzel.errors import QueryError
 
 FLINK_SETTINGS = {
@@ -34,6 +35,17 @@ FLINK_SETTINGS = {
     "table.exec.emit.late-fire.*": "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR",
 }
 """Flink's settings, and patterns of them, of which the first that fits counts; and what to write instead, as docs/flink.md says."""
+
+OF_STORM = {
+    "max_spout_pending": "max_pending_rows", "message_timeout_secs": "ack_timeout_ms", "message_timeout": "ack_timeout_ms",
+    **dict.fromkeys(("num_workers", "workers", "stmgrs", "num_stmgrs"), "containers"),
+    **dict.fromkeys(("acking", "ackers", "acker_executors", "num_ackers", "reliability_mode", "processing_guarantee"), "delivery"),
+    **dict.fromkeys(("num_tasks", "tasks", "num_instances", "workers_per_component", "max_task_parallelism"), "parallelism"),
+    "container_ram": "container_ram_mb", "container_ram_requested": "container_ram_mb", "container_cpu_requested": "container_cpu",
+    "topology_name": "query_name", "name": "query_name",
+}  # fmt: skip
+"""What Storm and Heron call settings, after `topology.`, and the field that means the same here."""
+
 _OF_FLINK = ("table.", "execution.", "pipeline.", "sql-client.", "restart-strategy.", "taskmanager.", "jobmanager.")
 """How names of settings begin that are Flink's and none of ours."""
 
@@ -102,6 +114,21 @@ UNSET = -1
 """Of a number that is chosen when the topology starts, if nobody has set it."""
 
 
+S = TypeVar("S", bound=type)
+
+
+def _check_names(settings: S) -> S:
+    """The class of settings, which says what to write instead of a name that is none of theirs."""
+
+    def refuse(error: TypeError, named: dict[str, Any]) -> Exception:
+        unknown = next((name for name in named if name not in get_type_hints(settings)), None)
+        return error if unknown is None else QueryError(f"there is no setting '{unknown}'", instead=_advise(unknown))
+
+    settings.__init__ = check_binding(settings.__init__, refuse)  # type: ignore[misc]
+    return settings
+
+
+@_check_names
 @dataclass(frozen=True)
 class Settings:
     """Limits and choices of a run. The key of a field in SQL and on the command line is its name with dots for underscores.
@@ -243,6 +270,9 @@ def _advise(key: str) -> str:
         return of_flink
     if key.startswith(_OF_FLINK):
         return "it is a setting of Flink: see docs/flink.md for what is written here"
+    meant = OF_STORM.get(key.replace(".", "_").removeprefix("topology_"))
+    if meant is not None:
+        return f"write {meant if meant in known else setting_key(meant)}"
     near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
     return f"did you mean '{near[0]}'?" if near else "see docs/settings.md"
 

@@ -107,7 +107,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "print for a function": (
         lambda: numbers("x").map(lambda text: None),
-        "map lambda text: None gives None for the first records; return what is to become of a record, or write map(…, returns=str) if others give more",
+        "map lambda text: None gives None for the first records; return what is to become of a record, or write map(…, returns=str | None) if others give more",
     ),
     "a list of two types": (
         lambda: numbers(1).map(lambda n: [n, str(n)]),
@@ -115,7 +115,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a dictionary of two types": (
         lambda: numbers(1).map(lambda n: {"n": n, "text": str(n)}),
-        "map lambda n: {\"n\": n, \"text\": str(n)} gives {'n': 1, 'text': '1'}, and no column holds both int and str; make a dataclass or a named tuple of it: Order(**fields)",
+        "map lambda n: {\"n\": n, \"text\": str(n)} gives {'n': 1, 'text': '1'}, and no column holds both int and str; make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)",
     ),
     "a misspelt field": (
         lambda: orders().map(lambda order: order.amout),
@@ -271,7 +271,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a method of a column": (
         lambda: orders().select(who=col("customer").abs()),
-        "an expression has no abs; write fn.abs(customer, ...)",
+        "an expression has no abs; write fn.abs(col('customer'), ...)",
     ),
     "an alias of a column": (
         lambda: orders().select(who=col("customer").alias("who")),
@@ -287,7 +287,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "records that are dictionaries": (
         lambda: numbers({"a": 1, "b": "x"}),
-        "a dict is a MAP, whose values are of one type, and no column holds both int and str; make a dataclass or a named tuple of each: Order(**fields)",
+        "a dict is a MAP, whose values are of one type, and no column holds both int and str; make a dataclass or a named tuple of each: Record(**fields)",
     ),
     "options as a dictionary": (
         lambda: pairs().name("total").table("memory", options={"total": {"parallelism": 2}}),  # type: ignore[dict-item]

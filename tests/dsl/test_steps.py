@@ -22,7 +22,19 @@ import polars as pl
 import pytest
 
 import ouzel
-from ouzel import BadRecord, QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
+from ouzel import (
+    BadRecord,
+    QueryError,
+    Sink,
+    Source,
+    StepOptions,
+    Store,
+    Stream,
+    TopologyError,
+    col,
+    fn,
+    monoid,
+)
 from ouzel.compiler.plan import ApplyPython, SinkMode
 from ouzel.compiler.records import made_of
 from ouzel.connectors.memory import TABLES

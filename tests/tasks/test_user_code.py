@@ -62,7 +62,12 @@ def answer(bolt: ouzel.Bolt) -> pl.DataFrame:
         (Doing(lambda frame: [frame.rename({"n": "m"})]), "'b' (task 2) emits columns m, and declares n"),
         (
             Doing(lambda frame: [frame.cast(pl.String)]),
-            "'b' (task 2) emits column 'n' as String, and declares it BIGINT",
+            "'b' (task 2) emits column 'n' as String, and declares it BIGINT; "
+            "declare it ouzel.schema(n=str), or cast it: pl.col('n').cast(pl.Int64)",
+        ),
+        (
+            Doing(lambda frame: [frame.to_pandas()]),
+            "'b' (task 2) emits a pandas DataFrame, and what travels are Polars data frames; write pl.from_pandas(frame)",
         ),
         (Doing(lambda frame: ["text"]), "'b' (task 2) emits a str, and what travels are Polars data frames"),
         (

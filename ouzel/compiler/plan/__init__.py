@@ -45,7 +45,7 @@ from ouzel.compiler.plan.lifetime import Lifetime, bounds_nothing
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
-from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
+from ouzel.compiler.plan.python_steps import ApplyPython, Declared, NoneGiven, PythonStep, StepKind, StepPart
 from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog, RowRole
 from ouzel.compiler.plan.rowwise import Filter, Project, ReadsElements, Unnest
 from ouzel.compiler.plan.served import Served
@@ -83,6 +83,7 @@ __all__ = [
     "AssignWindow",
     "Binary",
     "Changelog",
+    "Declared",
     "Distribution",
     "DistributionKind",
     "DropsLate",
@@ -102,6 +103,7 @@ __all__ = [
     "Lifetime",
     "Listing",
     "Node",
+    "NoneGiven",
     "Over",
     "OverCall",
     "PartialAggregate",

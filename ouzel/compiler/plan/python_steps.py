@@ -32,6 +32,28 @@ class StepPart(Enum):
     VALUE = "value"
 
 
+class NoneGiven(Exception):
+    """A function gave None, and its user has declared another type."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the user said that a function gives, where None is none of it.
+
+    Args:
+        type: as one would write it.
+        place: file and line where it was said.
+        instead: what to write for a function that may give None.
+    """
+
+    type: str
+    place: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"gave None, and is declared to give {self.type} (at {self.place})"
+
+
 @dataclass(frozen=True)
 class PythonStep:
     """One function of the user's.
@@ -45,6 +67,7 @@ class PythonStep:
         place: file and line where it was written.
         by_columns: whether one call computes a whole batch.
         name: what the user calls the step, if anything.
+        declared: what the user said of what comes of it; None if nothing, or if it may be None.
     """
 
     kind: StepKind
@@ -55,6 +78,7 @@ class PythonStep:
     place: str = field(default="", compare=False)
     by_columns: bool = False
     name: str = field(default="", compare=False)
+    declared: Declared | None = field(default=None, compare=False)
 
     @property
     def makes(self) -> bool:

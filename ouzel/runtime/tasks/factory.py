@@ -61,9 +61,18 @@ def _copy(component: Component) -> object:
     try:
         return deepcopy(component.user)
     except Exception as error:
-        raise TopologyError(
-            f"'{component.name}' cannot be copied to its tasks: {error}; make what it holds in open()"
-        ) from error
+        what = _describe_uncopied(component.user) or f"{error}; make what it holds in open()"
+        raise TopologyError(f"'{component.name}' cannot be copied to its tasks: {what}") from None
+
+
+def _describe_uncopied(user: object) -> str:
+    """Which attribute of a spout or bolt cannot be copied; empty if it is none by itself."""
+    for name, value in getattr(user, "__dict__", {}).items():
+        try:
+            deepcopy(value)
+        except Exception:
+            return f"its attribute '{name}' is a {type(value).__name__}, which cannot be copied; make it in open()"
+    return ""
 
 
 def _links(context: TaskContext, task: Task, component: Component) -> Links:

@@ -64,10 +64,10 @@ def fit_frame(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.
         TopologyError: it is no frame, the stream is not declared, or columns or types are others.
     """
     if not isinstance(frame, pl.DataFrame):
-        instead = _FRAMES.get(type(frame).__name__, "write pl.DataFrame(…) of it")
+        instead, kind = _FRAMES.get(type(frame).__name__, "write pl.DataFrame(…) of it"), type(frame).__name__
         if type(frame).__module__.startswith("pandas"):
-            instead = "write pl.from_pandas(frame)"
-        raise _refusal(task, f"emits a {type(frame).__name__}, and what travels are Polars data frames; {instead}")
+            instead, kind = "write pl.from_pandas(frame)", f"pandas {kind}"
+        raise _refusal(task, f"emits a {kind}, and what travels are Polars data frames; {instead}")
     if stream not in outputs:
         declared = ", ".join(f"'{name}'" for name in outputs) or "none"
         raise _refusal(task, f"emits the stream '{stream}', which it does not declare; it declares {declared}")
@@ -85,9 +85,26 @@ def _columns(task: Task, schema: Schema, frame: pl.DataFrame) -> list[pl.Series]
         column = frame[name]
         alike = column.dtype == pl.Null or any(belongs(column.dtype) and belongs(kind) for belongs in _KINDS)
         if column.dtype != kind and not alike:
-            raise _refusal(task, f"emits column '{name}' as {column.dtype}, and declares it {schema[name].type}")
+            raise _refusal(
+                task,
+                f"emits column '{name}' as {column.dtype}, and declares it {schema[name].type}; "
+                f"{_advise_of_dtype(name, kind, column.dtype)}",
+            )
         made.append(column.cast(kind))
     return made
+
+
+def _advise_of_dtype(name: str, kind: pl.DataType, made: pl.DataType) -> str:
+    """What to write where a column has another type than is declared."""
+    cast = f"cast it: pl.col({name!r}).cast(pl.{kind})" if kind.is_numeric() else "emit what is declared"
+    other = _DECLARED.get(made)
+    return f"declare it ouzel.schema({name}={other}), or {cast}" if other and name.isidentifier() else cast
+
+
+_DECLARED: Mapping[pl.DataType, str] = {
+    pl.Int64(): "int", pl.Float64(): "float", pl.String(): "str", pl.Boolean(): "bool", pl.Date(): "date", pl.Binary(): "bytes",
+}  # fmt: skip
+"""What `ouzel.schema` takes for columns of Polars' types."""
 
 
 def _refusal(task: Task, problem: str) -> TopologyError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ouzel.callers import FILE
-from ouzel.compiler.plan import PythonStep, StepKind, StepPart
+from ouzel.compiler.plan import NoneGiven, PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Form, RecordType, taking
 from ouzel.compiler.user_code import FAILURES
 
@@ -84,7 +84,7 @@ class _Writer:
     def loop(self) -> Loop:
         """Write it and compile it."""
         names: dict[str, Any] = {f"f{number}": step.function for number, step in enumerate(self.steps)}
-        names |= {"make": self.takes.made, "take": taking(self.gives), "failures": FAILURES}
+        names |= {"make": self.takes.made, "take": taking(self.gives), "failures": FAILURES, "NoneGiven": NoneGiven}
         self._head()
         for number, step in enumerate(self.steps):
             self._step(number, step)
@@ -172,6 +172,9 @@ class _Writer:
                 self.text.add(f"if {made} is not None:", opens=True)
             case StepKind.MAP:
                 self.text.add(f"{made} = {call}")
+        if step.declared is not None:
+            self.lines[len(self.text.lines) + 1] = Called(step, given)
+            self.text.add(f"if {made} is None: raise NoneGiven")
         match step.part:
             case StepPart.RECORD:
                 self.record, self.key, self.value = made, "", ""

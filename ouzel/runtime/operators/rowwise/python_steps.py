@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import linecache
 import traceback
@@ -14,7 +15,7 @@ import polars as pl
 
 from ouzel.callers import FILE
 from ouzel.compiler.misfits import describe_misfit
-from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
+from ouzel.compiler.plan import ApplyPython, NoneGiven, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import (
     FAILURES,
@@ -173,12 +174,27 @@ def describe_failure(
     step: PythonStep, error: BaseException, frames: traceback.StackSummary, record: object
 ) -> tuple[str, str, str]:
     """Why a record is refused, the record as JSON, and the user's line."""
-    where = users_line_in(frames) or step.place
+    declared = step.declared if isinstance(error, NoneGiven) else None
+    where = declared.place if declared else users_line_in(frames) or step.place
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
-    reason = f"{step.called} raised {describe_raised(error)} (at {where})"
-    shown = (f"  {line}" if line else "", advise_of_operands(error))
+    told = declared or f"raised {describe_raised(error)} (at {where})"
+    reason = f"{step.called} {told}"
+    shown = (
+        f"  {line}" if line else "",
+        declared.instead if declared else advise_of_operands(error) or _advise_of_none(step, error, record),
+    )
     return reason, _json(record), "\n".join(one for one in shown if one)
+
+
+def _advise_of_none(step: PythonStep, error: BaseException, record: object) -> str:
+    """What to write where a function fails because fields that it reads are None; empty if that is not why."""
+    if not isinstance(error, TypeError | AttributeError) or "NoneType" not in str(error):
+        return ""
+    read = step.function.__code__.co_names if inspect.isfunction(step.function) else ()
+    names = [name for name in read if getattr(record, name, "") is None]
+    told = f"{' and '.join(names)} may be None: leave such records out with filter before, or test "
+    return told + ("it" if len(names) == 1 else "them") if names else ""
 
 
 def _json(record: object) -> str:
