@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv.format import CsvDecoder
-from ouzel.connectors.null_words import find_null_word
+from ouzel.connectors.misfits import find_decimal, find_null_word
 from ouzel.errors import ConnectorError
 
 COLUMNS = {"t": pl.String(), "n": pl.Int32()}
@@ -90,3 +90,16 @@ def test_a_name_that_comes_twice_matters_where_it_is_asked_for() -> None:
 )
 def test_a_word_that_may_stand_for_null_is_found_in_a_bad_record(reason: str, raw: str, word: str) -> None:
     assert find_null_word(reason, raw) == word
+
+
+@pytest.mark.parametrize(
+    ("reason", "declared"),
+    [
+        ("'20.00' does not fit column 'amount' of type INT", "amount DECIMAL(18, 2)"),
+        ("-1.5 does not fit column 'n' of type BIGINT", "n DECIMAL(18, 1)"),
+        ("'20.00' does not fit column 'amount' of type DECIMAL(3, 2)", ""),
+        ("'2.x' does not fit column 'n' of type INT", ""),
+    ],
+)
+def test_a_fraction_in_a_column_of_whole_numbers_is_told_of_its_type(reason: str, declared: str) -> None:
+    assert find_decimal(reason) == declared

@@ -25,7 +25,7 @@ from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
 from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
-from ouzel.connectors.null_words import NULL_WORDS
+from ouzel.connectors.misfits import NULL_WORDS
 from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.null_words import find_null_word
+from ouzel.connectors.misfits import find_decimal, find_null_word
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
@@ -35,10 +35,12 @@ def of_unread(bad: BadRow) -> RefusedRecord:
     """A record that a source could not read, with advice."""
     record = RefusedRecord.of(bad)
     word = find_null_word(record.reason, record.raw)
-    null = (
+    meant = (
         f"if '{word}' stands for NULL, the table's option 'csv.null' = '{word}' reads it so; otherwise " if word else ""
     )
-    return replace(record, detail=null + READ_ON)
+    if declared := find_decimal(record.reason):
+        meant = f"declare {declared}, which takes it; otherwise "
+    return replace(record, detail=meant + READ_ON)
 
 
 class Refusals:

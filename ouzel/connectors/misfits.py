@@ -1,4 +1,4 @@
-"""Words that files have where there is no value."""
+"""What a text may mean that does not fit its column: no value, or a number of another type."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ NULL_WORDS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", 
 """Texts that may mean NULL in a column of numbers."""
 
 _MISFIT = re.compile(r"'([^']*)' does not fit column ")
+_FRACTION = re.compile(r"'?[+-]?\d+\.(\d+)'? does not fit column '(.*)' of type (?:TINYINT|SMALLINT|INT|BIGINT)$")
 
 
 def find_null_word(reason: str, raw: str) -> str:
@@ -15,3 +16,9 @@ def find_null_word(reason: str, raw: str) -> str:
     found = _MISFIT.match(reason)
     word = found[1] if found else ""
     return word if word in NULL_WORDS and not raw.lstrip().startswith(("{", "[")) else ""
+
+
+def find_decimal(reason: str) -> str:
+    """A declaration that takes the number for which a record of whole numbers is bad; empty if it is bad for another reason."""
+    found = _FRACTION.match(reason)
+    return f"{found[2]} DECIMAL(18, {len(found[1])})" if found and len(found[1]) <= 18 else ""
