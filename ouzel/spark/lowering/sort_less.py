@@ -48,12 +48,12 @@ def _list_seen_ties(node: Over | TopN, seen: Names) -> tuple[str, ...]:
     """The ties up to the last that is seen: rows that are equal in all of these look alike, whichever comes first.
 
     All of them stay where rows may look different all the same: in a column that is no part of the order, for a unique key ends the
-    ties, or by the sign of a zero.
+    ties, or by the sign of a zero. One stays where nothing else is an order, for Spark numbers no rows without one.
     """
     compared = {*node.partition, *(key.column for key in node.sorted_by)}
     if node.lifetime or not seen <= compared or _holds_floats(node.input.schema, seen):
         return node.ties
-    last = max((place for place, name in enumerate(node.ties, 1) if name in seen), default=0)
+    last = max((place for place, name in enumerate(node.ties, 1) if name in seen), default=0 if node.order else 1)
     return node.ties[:last]
 
 

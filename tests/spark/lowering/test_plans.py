@@ -118,3 +118,12 @@ def test_a_filter_reaches_the_reader_and_a_small_table_every_task(whole_plans: S
     assert re.search(r"PushedFilters: \[[^]]*GreaterThan\(spent,60\)", plan), plan
     assert "BroadcastHashJoin" in plan
     assert not re.search(r"\bExchange |\bSort |Python", plan), plan
+
+
+@pytest.mark.spark
+def test_rows_that_look_alike_are_limited_in_an_order_that_spark_takes(spark: SparkSession, tmp_path: Path) -> None:
+    pl.DataFrame({"user_id": ["ann", "bob"]}).write_parquet(tmp_path / "few.parquet")
+    question = "SELECT EXISTS (SELECT 1 FROM few AS f WHERE f.user_id = 'ann' LIMIT 1 OFFSET 1) AS more FROM few"
+    table = "CREATE TABLE few (user_id VARCHAR) WITH ('connector' = 'file', 'path' = 'few.parquet', 'format' = 'parquet');\n"
+    job = spark_job(load_text(table + question, tmp_path, "query").program, tmp_path)
+    assert [row.more for row in run_job(job, spark).collect()] == [False, False]
