@@ -80,7 +80,19 @@ def tracked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracked]:
 
 
 def _has_metrics(one: Tracked) -> bool:
-    component = one.client.get("/topologies/physicalplan", params=one.whose).json()["spouts"]
-    told = one.client.get("/topologies/metrics", params={**one.whose, "component": next(iter(component))}).json()
-    counts = told["metrics"].get("__execute-count/default", {})
-    return sum(int(count) for count in counts.values()) == ROWS
+    """All rows were read and acked, and each instance has told twice what its process takes: the bolt may start long after the spout."""
+    plan = one.client.get("/topologies/physicalplan", params=one.whose).json()
+    return (
+        sum(_told(one, "lines", "__execute-count/default")) == ROWS
+        and sum(_told(one, "lines", "__complete-count/default")) == ROWS
+        and sum(_told(one, "count_by_key", "__execute-count/default")) > 0
+        and all(_told(one, name, "__capacity") for name in (*plan["spouts"], *plan["bolts"]))
+    )
+
+
+def _told(one: Tracked, component: str, metric: str) -> list[float]:
+    """What each instance of a component has told of a metric until now."""
+    asked = {**one.whose, "component": component, "metricname": metric}
+    return [
+        float(value) for value in one.client.get("/topologies/metrics", params=asked).json()["metrics"][metric].values()
+    ]
