@@ -14,6 +14,7 @@ from ouzel.connectors.base import Alias, Connector, Option
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.formats.base import Format
 from ouzel.errors import ConnectorError, QueryError
+from ouzel.lists import split_list
 
 EPOCH = "timestamp.epoch"
 _OF_FLINK = ("csv", "json", "protobuf", "debezium-json", "maxwell-json", "canal-json")
@@ -365,7 +366,7 @@ class TableOptions:
 
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names separated by commas."""
-        return tuple(part.strip() for part in self.text(name).split(",") if part.strip())
+        return split_list(self.text(name))
 
 
 _SECRET = re.compile(r"\$\{(env|file):([^}]+)\}")

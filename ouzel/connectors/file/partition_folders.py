@@ -17,6 +17,7 @@ import polars as pl
 from ouzel.connectors.file.partitioned import Fixed, excludes, fixed_columns
 from ouzel.connectors.formats.conversion import parse_column
 from ouzel.errors import ConnectorError
+from ouzel.lists import split_list
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """What stands for NULL in the name of a folder."""
@@ -33,7 +34,7 @@ _KINDS = {
 
 def partition_names(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that a table's folders are named by, from the top on; empty if they are not."""
-    return tuple(name.strip() for name in options.get("partition.by", "").split(",") if name.strip())
+    return split_list(options.get("partition.by", ""))
 
 
 def files_below(folder: str, is_inside: bool = False) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ouzel.connectors.file.partition_folders import files_below, partition_names, values_of
 from ouzel.errors import ConnectorError
+from ouzel.lists import split_list
 
 _OWN = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/", "/proc/thread-self/")
 _KINDS = {
@@ -29,7 +30,7 @@ def find_files(path: str, directory: Path) -> list[str]:
     Raises:
         ConnectorError: a name is no text, which neither messages nor Spark can hold; or it is that of a pipe or a device.
     """
-    files = sorted({found for pattern in _patterns(path) for found in _match(pattern, directory)})
+    files = sorted({found for pattern in split_list(path) for found in _match(pattern, directory)})
     if problem := next(filter(None, map(_is_no_text, files)), ""):
         raise ConnectorError(problem)
     return files
@@ -50,7 +51,7 @@ def near_files(path: str, directory: Path) -> str:
 
 def refuse_input(options: Mapping[str, str], directory: Path) -> str:
     """Why a table's `path` is no input: the first of its names that is none. Empty if all are."""
-    paths = [str(directory / pattern) for pattern in _patterns(options["path"])]
+    paths = [str(directory / pattern) for pattern in split_list(options["path"])]
     told = (check(path) for path in paths for check in (_is_no_text, _cannot_be_read_again))
     return next(filter(None, told), "") or _refuse_folders(paths, partition_names(options))
 
@@ -81,10 +82,6 @@ def _is_no_text(path: str) -> str:
     return (
         f"the path of the file {shown} is not UTF-8; rename it or the folder that it is in, or leave it out of 'path'"
     )
-
-
-def _patterns(path: str) -> list[str]:
-    return [part.strip() for part in path.split(",") if part.strip()]
 
 
 def _cannot_be_read_again(path: str) -> str:

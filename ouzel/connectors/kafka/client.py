@@ -13,6 +13,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from ouzel.connectors.options import TableOptions, resolve_secrets
 from ouzel.errors import ConnectorError
+from ouzel.lists import split_list
 
 LOG = logging.getLogger("ouzel.kafka")
 LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr otherwise; what matters comes as an error
@@ -114,7 +115,7 @@ def refuse_unreachable(servers: str, timeout_s: float) -> None:
         ConnectorError: each of them refuses the connection or has no address; says which, and why.
     """
     reasons = []
-    for server in filter(None, (part.strip() for part in servers.split(","))):
+    for server in split_list(servers):
         host, port = _address(server)
         try:
             socket.create_connection((host, port), timeout_s).close()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ouzel.compiler.types import ArrayType, DataType, MapType, RowType, Schema
+from ouzel.lists import split_list
 from ouzel.spark.lowering.text import quote
 
 SPELL, READ_JSON = "spell", "read_json"
@@ -126,8 +127,8 @@ def has_fields_in_any_case(columns: Schema, options: Mapping[str, str]) -> bool:
     return "*" not in said and any(path not in said for path in inside)
 
 
-def _read_exact(options: Mapping[str, str]) -> set[str]:
-    return {name.strip() for name in options.get("json.exact", "").split(",")}
+def _read_exact(options: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(split_list(options.get("json.exact", "")))
 
 
 def _fields(kind: DataType) -> Iterator[str]:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 
 from ouzel.compiler.functions.lowering import quote as quote
+from ouzel.lists import split_list
 
 Range = Mapping[str, tuple[int, ...]]
 """Partition id -> first offset, offset to stop before; and so on where parts between are left out."""
@@ -191,14 +192,14 @@ def select(items: Iterable[str]) -> str:
     return call(".select", items)
 
 
-def csv_names(options: Mapping[str, str]) -> list[str]:
+def csv_names(options: Mapping[str, str]) -> tuple[str, ...]:
     """The names of the fields in order, where the table says them."""
-    return [name.strip() for name in options.get("csv.columns", "").split(",") if name.strip()]
+    return split_list(options.get("csv.columns", ""))
 
 
-def folder_columns(options: Mapping[str, str]) -> list[str]:
+def folder_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that a table's folders are named by, from the top on; empty if they are not."""
-    return [name.strip() for name in options.get("partition.by", "").split(",") if name.strip()]
+    return split_list(options.get("partition.by", ""))
 
 
 def csv_dialect(options: Mapping[str, str]) -> dict[str, str]:

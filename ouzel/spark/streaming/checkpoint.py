@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.errors import QueryError, TopologyError
+from ouzel.files import put_bytes
 from ouzel.job import Job
 from ouzel.spark.io.bucket_numbers import FORMER_BUCKETS, Buckets, choose_buckets
 from ouzel.spark.lowering.streaming import StreamingQuery
@@ -58,10 +59,8 @@ class LocalHome:
         return path.read_text() if path.exists() else None
 
     def write(self, name: str, text: str) -> None:
-        path, fresh = self._folder / name, self._folder / f"{name}.{uuid.uuid4()}"
         self._folder.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(text)
-        fresh.rename(path)  # others read it whole or not at all
+        put_bytes(self._folder / name, text.encode(), beside=f".{uuid.uuid4()}")  # two drivers may write it at once
 
     def names(self, folder: str) -> list[str]:
         path = self._folder / folder

@@ -16,6 +16,7 @@ from ouzel.connectors.formats.conversion import convert_columns, merge, parse_co
 from ouzel.connectors.formats.csv.facts import AFTER_QUOTE, AT, FIELD, FIELDS, KIND, LINE_END, PLAIN, UNCLOSED
 from ouzel.connectors.formats.csv.records import count_fields, find_ends, judge_records, split_fields
 from ouzel.errors import ConnectorError, QueryError
+from ouzel.lists import split_list
 
 FORMAT = Format(
     "csv",
@@ -64,7 +65,7 @@ class Dialect:
         self.delimiter = given["csv.delimiter"].replace("\\t", "\t")
         self.quote, self.null = given["csv.quote"], given["csv.null"]
         self.header = given["csv.header"] == "true"
-        self.columns = tuple(name.strip() for name in given["csv.columns"].split(",") if name.strip())
+        self.columns = split_list(given["csv.columns"])
 
     def judge(self, records: Records) -> np.ndarray:
         """What each record is made of, as `records.judge_records` says it."""

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import polars as pl
 
+from ouzel.lists import split_list
+
 EXACT = "json.exact"
 """The option that lists the columns whose names count with their case."""
 
@@ -29,7 +31,7 @@ def exact_names(options: Mapping[str, str], columns: Mapping[str, pl.DataType]) 
     """The columns whose fields have to be written just so, and `column.field` for fields inside them."""
     said = options.get(EXACT, "")
     if said != "*":
-        return frozenset(filter(None, map(str.strip, said.split(","))))
+        return frozenset(split_list(said))
     inside = (f"{name}.{field}" for name, kind in columns.items() for field in _fields(kind))
     return frozenset(columns) | frozenset(inside)
 
