@@ -421,6 +421,18 @@ def test_its_link_in_the_temporary_directory_is_kept_young_and_told_of_when_it_i
 
 
 @pytest.mark.whole
+def test_it_ends_when_its_folder_is_removed_for_no_command_would_find_it(place: Place) -> None:
+    place.append(1)
+    place.told("submit", place.root / "followed.sql")
+    wait_until(lambda: place.twice() == [2])
+    (link,) = (place.root / "tmp").glob("ouzel.*")
+    log = next(place.home.rglob("server.log")).open()
+    place.home.rename(place.root / "moved")
+    wait_until(lambda: not link.is_symlink())  # by then all of its processes have ended
+    assert "was removed while the topology ran; submit it again" in log.read()
+
+
+@pytest.mark.whole
 def test_why_one_has_failed_is_kept_and_it_can_be_started_again(place: Place) -> None:
     place.append(1, 2)
     place.told("submit", place.root / "followed.sql")

@@ -56,7 +56,7 @@ class Keeper:
         """Carry out commands that have come, and keep the link young: what is old is swept out of temporary directories.
 
         Raises:
-            TopologyError: it was removed all the same; who has looked for a file meanwhile has not found it.
+            TopologyError: the link was removed all the same, or what it leads to; who has looked for a file meanwhile has not found it.
         """
         link = self._job.home
         try:
@@ -64,6 +64,8 @@ class Keeper:
                 os.utime(link, follow_symlinks=False)
         except FileNotFoundError:
             raise TopologyError(f"the link {link} was removed while the topology ran; start it again") from None
+        if not self._directory.exists():  # no command would ever find it again
+            raise TopologyError(f"the folder {self._directory} was removed while the topology ran; submit it again")
         self._control.serve(lambda asked: self._carry_out(asked, end, restart))
 
     def on_ended(self, reason: str, *, was_told: bool) -> None:
