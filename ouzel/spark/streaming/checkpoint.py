@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import tempfile
 import uuid
@@ -47,6 +48,9 @@ class Home(Protocol):
     def names(self, folder: str) -> list[str]:
         """What a folder holds; nothing if it is not there."""
 
+    def remove(self, folder: str) -> None:
+        """Remove a folder with all that it holds."""
+
 
 class LocalHome:
     """A folder of this machine."""
@@ -65,6 +69,9 @@ class LocalHome:
     def names(self, folder: str) -> list[str]:
         path = self._folder / folder
         return os.listdir(path) if path.is_dir() else []
+
+    def remove(self, folder: str) -> None:
+        shutil.rmtree(self._folder / folder)
 
 
 class HadoopHome:
@@ -96,6 +103,9 @@ class HadoopHome:
     def names(self, folder: str) -> list[str]:
         path = self._path(folder)
         return [each.getPath().getName() for each in self._files.listStatus(path)] if self._files.exists(path) else []
+
+    def remove(self, folder: str) -> None:
+        self._files.delete(self._path(folder), True)
 
 
 @dataclass(frozen=True)
@@ -185,10 +195,24 @@ def _claim(home: Home, plan: str) -> None:
         home.write(PLAN, plan)
 
 
+def forget_unbegun(home: Home, table: str) -> None:
+    """Remove what a run left that ended as it wrote its first offsets, for a full disk or a kill: Spark would refuse to begin there.
+
+    Nothing is read or written before its offsets are there.
+    """
+    if home.names(table) and not _list_begun(home, table):
+        home.remove(table)
+
+
+def _list_begun(home: Home, table: str) -> list[str]:
+    """The micro-batches whose offsets are written."""
+    return [name for name in home.names(f"{table}/offsets") if name.isdigit()]
+
+
 def settle_buckets(home: Home, table: str, partitions: int) -> Buckets:
     """The buckets of a query's operators: chosen when it first begins, and the same in each run from its checkpoint."""
     name = f"{table}.buckets.json"
-    if home.names(f"{table}/offsets"):
+    if _list_begun(home, table):
         note = home.read(name)
         return tuple(json.loads(note)["buckets"]) if note else FORMER_BUCKETS
     chosen = choose_buckets(partitions)
@@ -198,7 +222,7 @@ def settle_buckets(home: Home, table: str, partitions: int) -> Buckets:
 
 def describe_pinned(home: Home, table: str, asked: str) -> str:
     """What is said of a query with state that asks for other shuffle partitions than its checkpoint has; empty if nothing."""
-    starts = [name for name in home.names(f"{table}/offsets") if name.isdigit()]
+    starts = _list_begun(home, table)
     if not starts or not home.names(f"{table}/state"):
         return ""
     _, metadata, *_ = (home.read(f"{table}/offsets/{max(starts, key=int)}") or "\n{}").splitlines()

@@ -16,7 +16,14 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, make_rest_error
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import start_spark, translate_error
-from ouzel.spark.streaming.checkpoint import PARTITIONS, Home, checkpoint_of, describe_pinned, settle_buckets
+from ouzel.spark.streaming.checkpoint import (
+    PARTITIONS,
+    Home,
+    checkpoint_of,
+    describe_pinned,
+    forget_unbegun,
+    settle_buckets,
+)
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
@@ -198,6 +205,7 @@ class StructuredHandle(RowIteration):
 
     def _start_stream(self, stream: Stream, spark: SparkSession, home: Home) -> None:
         partitions, table = spark.conf.get(PARTITIONS), stream.plan.sink.table
+        forget_unbegun(home, table)
         self._say_note(describe_pinned(home, table, partitions))
         buckets = settle_buckets(home, table, int(partitions)) if stream.plan.ours else ()
         stream.start(spark, buckets)

@@ -231,6 +231,20 @@ def test_new_rows_are_written_by_the_tasks_and_a_checkpoint_goes_on(
     assert kept(words.parent) == sorted(words.read_text().split())
 
 
+def test_a_checkpoint_whose_first_offsets_were_left_half_written_begins_anew(
+    spark: SparkSession, job: Callable[..., Job], planned: Planned, words: Path
+) -> None:
+    """As by a full disk, or a kill. Spark itself says STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY."""
+    planned(READ, OutputMode.APPEND, "words")
+    made = job(FILE + "INSERT INTO kept SELECT word FROM words", ("checkpoint.path", "state"))
+    half = words.parent / "state/kept/offsets/.0.fbb0c778.tmp"
+    half.parent.mkdir(parents=True)
+    half.touch()
+    status = ended(start_structured(made, spark=spark))
+    assert (status.state, status.rows_out) == (RunState.FINISHED, 10), status.reason
+    assert kept(words.parent) == sorted(words.read_text().split())
+
+
 def test_what_is_left_to_do_is_done_on_each_micro_batch(
     spark: SparkSession, job: Callable[..., Job], planned: Planned, words: Path
 ) -> None:
