@@ -87,7 +87,28 @@ def result_hint(
     instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
     if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
         instead = ""
+    if why.startswith(MIXED):
+        instead = "give one type for every record, as by str(…), float(…) or None"
     raise QueryError(f"it is not known which type {called} gives: it has no annotation, and {why}", instead=instead)
+
+
+def check_condition(function: Callable[..., Any], samples: Callable[[], Iterable[Any] | None], called: str) -> None:
+    """See that a condition gives the first record more than what is true by itself: a function, or a generator.
+
+    Args:
+        function: the user's.
+        samples: gives the first records that the function will see; None if they cannot be read now.
+        called: the step, for messages.
+
+    Raises:
+        QueryError: it does not; says what to write.
+    """
+    if _annotation(function) is not None:
+        return
+    with in_user_code():
+        found = list(islice(_try(function, StepKind.FILTER, islice(samples() or (), 1), []), 1))
+    if found and (unfinished := _of_unfinished(called, StepKind.FILTER, found[0])):
+        raise unfinished
 
 
 def declaration_of(
@@ -159,6 +180,11 @@ def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | N
         return QueryError(
             f"{called} gives the expression {value}, which is computed of columns and not of a record",
             instead=f"write select(name={value}), or a function of the record: lambda record: record.field",
+        )
+    if isinstance(value, Iterator) and kind is StepKind.FILTER:
+        return QueryError(
+            f"{called} gives {_with_article(type(value).__name__)}, which is true whatever it holds",
+            instead="write any(…) or all(…) of it",
         )
     if isinstance(value, Iterator) and kind is StepKind.MAP:
         verb = called.split()[0]

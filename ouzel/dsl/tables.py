@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _LINES = object()
 """That no type of records was given."""
+
+MOST_GIVEN = 5_000_000
+"""So many records a program holds at most."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,11 +114,13 @@ def _type_of_lines(connector: str, subject: str, columns: Sequence[str], options
     """What records are where nobody says it: lines of text.
 
     Raises:
-        QueryError: the format gives objects with fields, whose names only a type can say.
+        QueryError: the format gives records with fields, whose names only a type can say.
     """
-    if not columns and not connector_traits()[connector].defines and str(options.get("format", "")).endswith("json"):
+    form = str(options.get("format", ""))
+    has_fields = form.endswith("json") or form == "parquet" or (form == "csv" and "csv_header" not in options)
+    if not columns and not connector_traits()[connector].defines and has_fields:
         raise QueryError(
-            f"Source.{connector} is given no type of its records, and format={options['format']!r} gives objects with fields",
+            f"Source.{connector} is given no type of its records, and format={form!r} gives records with fields",
             instead=f"write Source.{connector}({subject!r}, Order, …), where Order is a dataclass with these fields, "
             "or str for a field 'value'",
         )
@@ -313,7 +319,7 @@ class Source(metaclass=_Readable):
 
         check_records(records)
         check_text_name("the name of a source", name)
-        given = tuple(records)
+        given = _hold(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
             why = why_no_hint(given)
@@ -326,6 +332,21 @@ class Source(metaclass=_Readable):
         made = record_of(hint)
         check_decimals(made, given)
         return Stream(GivenRecords(record=made, place=users_line(), name=name, records=given))
+
+
+def _hold(records: Iterable[T]) -> tuple[T, ...]:
+    """All records of an iterable that ends.
+
+    Raises:
+        QueryError: it has given more than a program sends with it, and goes on.
+    """
+    held = tuple(islice(records, MOST_GIVEN + 1))
+    if len(held) > MOST_GIVEN:
+        raise QueryError(
+            f"Source.of holds the records of the program, and these are more than {MOST_GIVEN:,}",
+            instead="write Source.of(list(islice(records, 1_000))), put them into a file, or write an ouzel.Spout for what has no end",
+        )
+    return held
 
 
 class Sink(metaclass=_Writable):
