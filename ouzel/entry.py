@@ -328,5 +328,9 @@ def _stop_interrupted(handle: Handle, drains: bool) -> Status:
 
 def _describe_interrupted(status: Status) -> str:
     left = status.rows_in - status.rows_acked
-    open_rows = f"; {left:,} of them are not acked yet, and while a bolt neither acks nor fails them no run ends" if left > 0 else ""
+    open_rows = (
+        f"; {left:,} of them are not acked yet, and while a bolt neither acks nor fails them no run ends"
+        if left > 0
+        else ""
+    )
     return f"the run was ended by Ctrl-C, with {status.rows_in:,} rows read{open_rows}"

@@ -311,6 +311,8 @@ def _meant_span(given: object) -> str:
 
 def _spelled(span: timedelta) -> str:
     """A span of time as one would write it, in the largest unit that it is whole in."""
+    if not span:
+        return "timedelta(0)"
     units = (name for name in ("weeks", "days", "hours", "minutes", "seconds") if not span % timedelta(**{name: 1}))
     unit = next(units, "milliseconds")
     return f"timedelta({unit}={span // timedelta(**{unit: 1})})"
@@ -447,7 +449,9 @@ def _check_verb(method: F) -> F:
     def refuse(error: TypeError, named: dict[str, Any]) -> QueryError:
         shown = ", ".join(_spell_parameter(one) for name, one in taken.items() if name != "self")
         asked = (EXAMPLES.get(name, name) for name, one in taken.items() if one.default is one.empty and name != "self")
-        instead = f"write {verb}({', '.join(asked) if 'items' not in taken else shown})"
+        instead = f"write {verb}({', '.join(asked) if 'missing' in str(error) and 'items' not in taken else shown})"
+        if "name" in named and "name" not in taken:
+            instead = f"call name({named['name']!r}) behind it: {verb}({', '.join(asked)}).name({named['name']!r})"
         if verb == "write":
             options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
             instead = f"options are the sink's: write(Sink.file({options}))"

@@ -73,6 +73,7 @@ ELSEWHERE = {
     "to_dicts": "call table().to_dicts()", "to_dict": "call table().to_dicts()", "collect_as_list": "call table().rows()",
     "coalesce": TASKS, "partition_by": TASKS, "subtract": "call left_join(other), and filter those without a match",
     "zip": "call join(other), for records of a stream have no place", "enumerate": "give the records a number where they are made",
+    "returns": "write map(function, returns=str)", "with_output_types": "write map(function, returns=str)",
     "submit": "call ouzel.submit(stream, name)",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""

@@ -60,7 +60,7 @@ from ouzel.dsl.producers import (
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
-from ouzel.dsl.variables import variables_of, warn_of_changes
+from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
 from ouzel.dsl.windows import WindowTotal, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -423,6 +423,7 @@ class Stream(Runnable[T_co]):
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_changes(step.function, called)
+        check_no_stream(step.function, called)
         variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:

@@ -114,13 +114,11 @@ def _type_of_lines(connector: str, subject: str, columns: Sequence[str], options
     """What records are where nobody says it: lines of text.
 
     Raises:
-        QueryError: the format gives records with fields, whose names only a type can say.
+        QueryError: the format gives objects with fields, whose names only a type can say.
     """
-    form = str(options.get("format", ""))
-    has_fields = form.endswith("json") or form == "parquet" or (form == "csv" and "csv_header" not in options)
-    if not columns and not connector_traits()[connector].defines and has_fields:
+    if not columns and not connector_traits()[connector].defines and str(options.get("format", "")).endswith("json"):
         raise QueryError(
-            f"Source.{connector} is given no type of its records, and format={form!r} gives records with fields",
+            f"Source.{connector} is given no type of its records, and format={options['format']!r} gives objects with fields",
             instead=f"write Source.{connector}({subject!r}, Order, …), where Order is a dataclass with these fields, "
             "or str for a field 'value'",
         )
@@ -327,6 +325,11 @@ class Source(metaclass=_Readable):
                 raise QueryError(
                     f"a dict is a MAP, whose values are of one type, and {why}",
                     instead="make a dataclass or a named tuple of each: Record(**fields)",
+                )
+            if why and isinstance(given[0], list):
+                raise QueryError(
+                    f"a list is an ARRAY, whose parts are of one type, and {why}",
+                    instead="make a tuple of each: Source.of([tuple(record) for record in records])",
                 )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
         made = record_of(hint)

@@ -16,6 +16,7 @@ from typing import Any
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.dsl.producers import Producer, StepTaken
+from ouzel.errors import QueryError
 
 CHANGING = frozenset(
     [
@@ -60,6 +61,24 @@ def warn_of_changes(function: Callable[..., Any], called: str) -> None:
     else:
         return
     warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
+
+
+def check_no_stream(function: Callable[..., Any], called: str) -> None:
+    """See that a function does not use a stream: it would run it, or plan one, for each record.
+
+    Raises:
+        QueryError: it does.
+    """
+    from ouzel.dsl.running import Runnable
+
+    plain = _plain(function)
+    around = {} if plain is None else _around(plain)
+    for one in dis.get_instructions(plain) if plain is not None else ():
+        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") and isinstance(around.get(one.argval), Runnable):
+            raise QueryError(
+                f"{called} uses the stream {one.argval!r}, which would run for each record",
+                instead=f"map to pairs by the same key, and join: a.map(lambda record: (key, record)).left_join({one.argval})",
+            )
 
 
 def variables_of(function: Callable[..., Any]) -> Values:

@@ -42,6 +42,7 @@ from ouzel.planner.methods import (
     check_number,
     check_set,
     check_takes,
+    warn_of_late_emits,
     warn_of_no_acks,
     warn_of_no_end,
     warn_of_uncalled,
@@ -476,6 +477,7 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
     if isinstance(user, Bolt):
         check_number(component, user, "tick_ms", user.tick_ms)
         warn_of_no_acks(component, user)
+        warn_of_late_emits(component, user)
     if isinstance(user, Spout):
         warn_of_no_end(component, user)
 

@@ -161,6 +161,17 @@ def warn_of_uncalled(component: str, user: object) -> None:
             )
 
 
+def warn_of_late_emits(component: str, user: object) -> None:
+    """Warn of a bolt whose `close` emits: nothing is sent any more when it is called."""
+    close = inspect.getattr_static(user, "close")
+    if inspect.isfunction(close) and "emit" in close.__code__.co_names:
+        warnings.warn(
+            f"close of '{component}' emits when nothing is sent any more; write def finish(self, collector), and emit there",
+            QueryWarning,
+            stacklevel=users_level(),
+        )
+
+
 def _is_handed_on(code: CodeType, variable: str) -> bool:
     """Whether the code does something else with this variable than to call its `emit` or `progress`."""
     lines = list(dis.get_instructions(code))
@@ -203,7 +214,7 @@ def advise_of_object(user: object) -> str:
         return f"pass an object of the class: {user.__name__}({'…' if asked else ''})"
     if callable(user):
         return "write a class of ouzel.RowBolt, whose handle is called with each row"
-    return "pass an object of a class of ouzel.Spout or ouzel.Bolt"
+    return "pass an object of one"
 
 
 def check_set(method: F) -> F:

@@ -363,3 +363,15 @@ def test_a_method_that_only_others_call_is_warned_of() -> None:
 @pytest.mark.filterwarnings("error")
 def test_a_method_that_a_bolt_calls_itself_is_right() -> None:
     _built(SettingUp())
+
+
+class Closing(Same):
+    """Emits when it is too late."""
+
+    def close(self) -> None:
+        self.collector.emit(pl.DataFrame({"n": [1]}))  # type: ignore[attr-defined]
+
+
+def test_a_bolt_that_emits_when_it_is_closed_is_warned_of() -> None:
+    with pytest.warns(QueryWarning, match=r"close of 'b' emits .* write def finish\(self, collector\), and emit there"):
+        _built(Closing())

@@ -12,6 +12,7 @@ import pytest
 
 from ouzel import Source
 from ouzel.compiler.catalog import QueryWarning
+from ouzel.errors import QueryError
 
 seen: set[str] = set()
 found: list[str] = []
@@ -116,7 +117,7 @@ def test_a_variable_of_a_loop_is_warned_of() -> None:
     for prefix in ("t", "b"):
         parts.append(words.filter(lambda word: word.startswith(prefix)))  # noqa: B023  # what is warned of
     expected = (
-        r"\(at .*test_variables.*\) uses 'prefix', which was 't' when .* is 'b' .* write lambda record, prefix='t': …"
+        r"\(at .*test_variables.*\) uses 'prefix', which was 't' when .* is 'b' .* write lambda record, prefix=prefix: …"
     )
     with pytest.warns(QueryWarning, match=expected):
         assert parts[0].merge(parts[1]).memory() == ["be", "be"]
@@ -131,3 +132,13 @@ def test_a_default_keeps_what_a_variable_was() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert parts[0].merge(parts[1]).memory() == ["to", "be"]
+
+
+def test_a_function_that_uses_a_stream_is_told_to_join_it() -> None:
+    counts = Source.of([("to", 1)])
+    with pytest.raises(QueryError) as caught:
+        Source.of(["to"]).map(lambda word: dict(counts.memory())[word])
+    assert str(caught.value) == (
+        "map lambda word: dict(counts.memory())[word] uses the stream 'counts', which would run for each record; "
+        "map to pairs by the same key, and join: a.map(lambda record: (key, record)).left_join(counts)"
+    )
