@@ -116,9 +116,7 @@ def test_a_variable_of_a_loop_is_warned_of() -> None:
     words, parts = Source.of(["to", "be"]), []
     for prefix in ("t", "b"):
         parts.append(words.filter(lambda word: word.startswith(prefix)))  # noqa: B023  # what is warned of
-    expected = (
-        r"\(at .*test_variables.*\) uses 'prefix', which was 't' when .* is 'b' .* write lambda record, prefix=prefix: …"
-    )
+    expected = r"\(at .*test_variables.*\) uses 'prefix', which was 't' when .* is 'b' .* write lambda record, prefix=prefix: …"
     with pytest.warns(QueryWarning, match=expected):
         assert parts[0].merge(parts[1]).memory() == ["be", "be"]
     with pytest.warns(QueryWarning, match=expected):
