@@ -41,11 +41,11 @@ NEAR = 4
 """Within so many instructions of one another a value is computed and stored."""
 
 PLAIN = (str, bytes, int, float, bool, date, timedelta, Decimal, type(None))
-"""Values that are compared to see whether a variable has changed."""
+"""Variables that are compared to see whether a variable has changed."""
 
 KEEPS = "keep what is to be known of a key by sum_by_key(monoid)"
 
-Values = Mapping[str, object]
+Variables = Mapping[str, object]
 
 
 def warn_of_changes(function: Callable[..., Any], called: str) -> None:
@@ -81,7 +81,7 @@ def check_no_stream(function: Callable[..., Any], called: str) -> None:
             )
 
 
-def variables_of(function: Callable[..., Any]) -> Values:
+def variables_of(function: Callable[..., Any]) -> Variables:
     """The plain values of the variables around a function that it reads and does not set."""
     plain = _plain(function)
     if plain is None:
@@ -121,7 +121,7 @@ def _plain(function: Callable[..., Any]) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-def _around(function: FunctionType) -> Values:
+def _around(function: FunctionType) -> Variables:
     """Variables that are not the function's own: those of its module, and of functions that it stands in."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells if _is_set(cell)}}
@@ -165,7 +165,7 @@ def _changed(function: Callable[..., Any]) -> Iterator[str]:
             yield f"the attribute {one.argval!r}"
 
 
-def _defaults(function: FunctionType) -> Values:
+def _defaults(function: FunctionType) -> Variables:
     parameters = inspect.signature(function).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 

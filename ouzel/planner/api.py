@@ -39,8 +39,8 @@ from ouzel.planner.methods import (
     advise_of_object,
     check_asked,
     check_call,
+    check_component_call,
     check_number,
-    check_set,
     check_takes,
     warn_of_late_emits,
     warn_of_no_acks,
@@ -358,7 +358,7 @@ class TopologyBuilder:
         def __getattr__(self, name: str) -> object:
             raise AttributeError(advise_of_builder(name, dir(type(self))))
 
-    @check_set
+    @check_component_call
     def set_spout(
         self,
         name: str,
@@ -376,7 +376,7 @@ class TopologyBuilder:
         _check_methods(name, spout)
         self._parts.append((name, spout, parallelism, _outputs(name, outputs), BoltDeclarer(name), resources))
 
-    @check_set
+    @check_component_call
     def set_bolt(
         self,
         name: str,

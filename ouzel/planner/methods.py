@@ -217,7 +217,7 @@ def advise_of_object(user: object) -> str:
     return "pass an object of one"
 
 
-def check_set(method: F) -> F:
+def check_component_call(method: F) -> F:
     """A method of the builder, which says how it is called where it is given arguments that it does not take."""
 
     def refuse(error: TypeError, named: dict[str, Any]) -> PlanError:
