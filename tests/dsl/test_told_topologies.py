@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -375,3 +376,21 @@ class Closing(Same):
 def test_a_bolt_that_emits_when_it_is_closed_is_warned_of() -> None:
     with pytest.warns(QueryWarning, match=r"close of 'b' emits .* write def finish\(self, collector\), and emit there"):
         _built(Closing())
+
+
+class Holding(ouzel.Bolt):
+    """Presses Ctrl-C, and acks nothing; `held` keeps the batches, so that nothing replays them."""
+
+    def open(self, context: ouzel.Context) -> None:
+        self.held: list[Any] = []
+
+    def execute(self, batch: Any, collector: Any) -> None:
+        self.held.append(batch)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        if len(self.held) > 1_000:
+            collector.ack(self.held.pop())
+
+
+def test_a_run_that_is_interrupted_ends_with_a_word() -> None:
+    with pytest.raises(KeyboardInterrupt, match=r"^the run was ended by Ctrl-C, with "):
+        answer(Holding())
