@@ -378,7 +378,7 @@ def test_a_bolt_that_emits_when_it_is_closed_is_warned_of() -> None:
         _built(Closing())
 
 
-class Holding(ouzel.Bolt):
+class Interrupting(ouzel.Bolt):
     """Presses Ctrl-C, and acks nothing; `held` keeps the batches, so that nothing replays them."""
 
     def open(self, context: ouzel.Context) -> None:
@@ -393,4 +393,4 @@ class Holding(ouzel.Bolt):
 
 def test_a_run_that_is_interrupted_ends_with_a_word() -> None:
     with pytest.raises(KeyboardInterrupt, match=r"^the run was ended by Ctrl-C, with "):
-        answer(Holding())
+        answer(Interrupting())
