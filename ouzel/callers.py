@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 import sysconfig
 from collections.abc import Callable
 from functools import wraps
@@ -51,6 +53,14 @@ def check_binding(
         return function(*given, **named)
 
     return cast(F, call)
+
+
+def users_level() -> int:
+    """How far above the caller the nearest call is that is not ours: the line that a warning belongs to."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def without_our_calls(trace: TracebackType | None) -> TracebackType | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import wraps
@@ -245,7 +246,7 @@ def run(what: What, engine: str = "heron") -> Status:
         return what.run(engine)
     job = _job(what)
     handle = session.start(job, engine)
-    for _ in _frames(handle, job.settings):
+    for _ in _frames(handle, job.settings, drains=True):
         pass
     return handle.status()
 
@@ -294,16 +295,42 @@ def _fold(result: ResultTable, handle: Handle, settings: Settings) -> pl.DataFra
     return result.frame()
 
 
-def _frames(handle: Handle, settings: Settings) -> Iterator[pl.DataFrame]:
+def _frames(handle: Handle, settings: Settings, drains: bool = False) -> Iterator[pl.DataFrame]:
+    """The frames of a run to its end. One that is interrupted ends at once, or, if it `drains`, when what was read has been written."""
     try:
         ended = False
         while not ended:
             ended = handle.wait_for_results(WAIT_SECONDS)
             yield from handle.results()
-    finally:
-        status = handle.stop()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_describe_interrupted(_stop_interrupted(handle, drains))) from None
+    except BaseException:
+        handle.end()
+        raise
+    status = handle.stop()
     if status.state is RunState.FAILED:
         raise TopologyError(status.reason)
     lost = describe_lost_state(status, settings)
     if lost:
         raise TopologyError(f"{lost}, so the answer may lack rows; the setting state_lost='accept' takes it as it is")
+
+
+def _stop_interrupted(handle: Handle, drains: bool) -> Status:
+    """End a run after Ctrl-C; at a second one without waiting for what is on its way."""
+    if not drains:
+        return handle.end()
+    try:
+        print("stopping: what was read is written first; Ctrl-C again ends at once", file=sys.stderr)
+        return handle.stop()
+    except KeyboardInterrupt:
+        return handle.end()
+
+
+def _describe_interrupted(status: Status) -> str:
+    left = status.rows_in - status.rows_acked
+    open_rows = (
+        f"; {left:,} of them are not acked yet, and while a bolt neither acks nor fails them no run ends"
+        if left > 0
+        else ""
+    )
+    return f"the run was ended by Ctrl-C, with {status.rows_in:,} rows read{open_rows}"

@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 import secrets
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.callers import users_level
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
 from ouzel.compiler.depth import room_for_depth
 from ouzel.compiler.plan import Program, Scan, reads_for_itself, scans_in, walk
@@ -36,9 +36,6 @@ _CALLED = {
     "submit": "submit",
 }  # fmt: skip
 """What others call on a query itself, and the function of `ouzel` that takes one here."""
-
-
-_PACKAGE = f"{Path(__file__).parent}{os.sep}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,15 +144,7 @@ def _load_text(
 
 def _warn(notes: Iterable[str]) -> None:
     for note in notes:
-        warnings.warn(note, QueryWarning, stacklevel=_users_level())
-
-
-def _users_level() -> int:
-    """How far above the caller the nearest call is that is not ours: the line that a warning belongs to."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
+        warnings.warn(note, QueryWarning, stacklevel=users_level())
 
 
 def _settings(program: Program, pairs: tuple[tuple[str, str], ...]) -> Settings:
@@ -230,7 +219,7 @@ def _put_into_environment(secret: Secret) -> str:
     warnings.warn(
         f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}",
         SecretWarning,
-        stacklevel=_users_level(),
+        stacklevel=users_level(),
     )
     return variable
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 UNIT_US = {
-    "d": 86_400_000_000, "day": 86_400_000_000, "h": 3_600_000_000, "hour": 3_600_000_000,
+    "week": 604_800_000_000, "d": 86_400_000_000, "day": 86_400_000_000, "h": 3_600_000_000, "hour": 3_600_000_000,
     "min": 60_000_000, "m": 60_000_000, "minute": 60_000_000, "s": 1_000_000, "sec": 1_000_000, "second": 1_000_000,
     "ms": 1_000, "milli": 1_000, "millisecond": 1_000,
 }  # fmt: skip

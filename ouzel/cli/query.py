@@ -93,12 +93,15 @@ def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
     """The query that the command line names; standard input is read to its end.
 
     Raises:
-        typer.BadParameter: it names none, or both a file and a text.
+        typer.BadParameter: it names none, or both a file and a text, or a program in Python.
         QueryError: standard input, or what stands behind -e, is not text.
     """
     if bool(file) == bool(texts):
         problem = "there is no query" if file is None else f"{file} is a query too"
         raise typer.BadParameter(f'{problem}; write FILE.sql, -e "SELECT ..." or -', param_hint="FILE.sql or -e")
+    if file is not None and file.suffix == ".py":
+        problem = f"{file} is a program in Python, and no query; run it by `python {file}`, or by `ouzel submit {file}`"
+        raise typer.BadParameter(problem, param_hint="FILE.sql or -e")
     if texts:
         return QuerySource(text=_join_texts(list(map(_text_of, texts))))
     if file != STDIN:

@@ -201,6 +201,8 @@ def type_of(hint: Hint) -> DataType:
 
 def _advise_of_type(hint: Hint) -> str:
     """What to write in place of a type that no column has."""
+    if isinstance(hint, tuple) and hint and all(isinstance(one, type) for one in hint):
+        return f"write tuple[{', '.join(one.__name__ for one in hint)}]"
     if hint in PARTS:
         return f"say what is in it: {PARTS[hint]}"
     plain = origin_of(hint) or hint

@@ -18,7 +18,7 @@ def find_null_word(reason: str, raw: str) -> str:
     return word if word in NULL_WORDS and not raw.lstrip().startswith(("{", "[")) else ""
 
 
-def find_decimal(reason: str) -> str:
-    """A declaration that takes the number for which a record of whole numbers is bad; empty if it is bad for another reason."""
+def find_decimal(reason: str) -> tuple[str, str] | None:
+    """The column and the type that take the number for which a record of whole numbers is bad; None if it is bad for another reason."""
     found = _FRACTION.match(reason)
-    return f"{found[2]} DECIMAL(18, {len(found[1])})" if found and len(found[1]) <= 18 else ""
+    return (found[2], f"DECIMAL(18, {len(found[1])})") if found and len(found[1]) <= 18 else None

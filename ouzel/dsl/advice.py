@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
-from itertools import pairwise
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ouzel.callers import check_binding
-from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.records import MIXED, Form, RecordType
+from ouzel.compiler.records import MIXED, NO_COLUMN, Form, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
 from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE
 from ouzel.dsl.expressions import Expr
@@ -22,6 +18,8 @@ from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, ent
 from ouzel.dsl.shapes import as_tuples
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
+from ouzel.spans import microseconds_of
+from ouzel.uncalled import UserMethod
 
 
 @runtime_checkable
@@ -73,6 +71,8 @@ def advise_of_type(why: str) -> str:
         return "write Source.of(records, tuple[str, int]) with the type of a record"
     if why.startswith(MIXED):
         return "make all of one type, as by str(record)"
+    if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
+        return ""
     return "make it a dataclass, with @dataclass above the class, or a tuple of what columns hold: docs/dsl.md lists it"
 
 
@@ -180,10 +180,25 @@ def check_arity(function: Callable[..., Any], called: str, *columns: str) -> Non
                 f"{called} is given a series of each column, {', '.join(columns)}, and takes {signature}: {error}",
                 instead=f"take all of them: def {called.rpartition(' ')[2]}({', '.join(columns)})",
             ) from None
+        given, instead = _advise_of_arity(called.split()[0], bool(signature.parameters))
         raise QueryError(
-            f"{called} is given one record and nothing else, and as its arguments are {signature}, that fails: {error}",
-            instead="take a pair as one argument: lambda pair: … pair[0] … pair[1]",
+            f"{called} is given {given} and nothing else, and as its arguments are {signature}, that fails: {error}",
+            instead=instead,
         ) from None
+
+
+def _advise_of_arity(verb: str, takes_some: bool) -> tuple[str, str]:
+    """What a verb gives its function, and how one is written that takes it."""
+    half = "value" if verb.endswith("_values") else "key" if verb.endswith("_keys") else ""
+    if half:
+        whole = verb.removesuffix(f"_{half}s")
+        return (
+            f"the {half} of each pair",
+            f"write lambda {half}: …; or {whole}(lambda pair: … pair[0] … pair[1]) for both",
+        )
+    if takes_some:
+        return "one record", "take a pair as one argument: lambda pair: … pair[0] … pair[1]"
+    return "one record", "take it: lambda record: …"
 
 
 def check_records(given: object) -> None:
@@ -290,12 +305,14 @@ def _meant_span(given: object) -> str:
     """The timedelta that somebody means who writes a number of seconds, or `1 day`; any other if it does not show."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         return f"timedelta(seconds={given})"
-    parts = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day|week)s?\s*", str(given), re.I)
-    return f"timedelta({parts[2].lower()}s={parts[1]})" if parts else "timedelta(minutes=5)"
+    span_us = microseconds_of(str(given))
+    return _spelled(timedelta(microseconds=span_us)) if span_us else "timedelta(minutes=5)"
 
 
 def _spelled(span: timedelta) -> str:
     """A span of time as one would write it, in the largest unit that it is whole in."""
+    if not span:
+        return "timedelta(0)"
     units = (name for name in ("weeks", "days", "hours", "minutes", "seconds") if not span % timedelta(**{name: 1}))
     unit = next(units, "milliseconds")
     return f"timedelta({unit}={span // timedelta(**{unit: 1})})"
@@ -303,12 +320,18 @@ def _spelled(span: timedelta) -> str:
 
 def of_no_windows(size: timedelta, slide: timedelta) -> QueryError:
     """The error for windows that cannot begin so far apart."""
-    instead = "both are to be longer than nothing"
-    if timedelta(0) < size:
-        instead = "take a slide that divides the size"
-        if size < slide and not slide % size:
-            instead = f"the size comes first: write {_spelled(slide)}, {_spelled(size)}"
-    return QueryError(f"windows of {size} cannot begin every {slide}", instead=instead)
+    if size <= timedelta(0):
+        return QueryError(
+            f"the size of a window is {_spelled(size)}", instead="write one longer than nothing, timedelta(hours=1)"
+        )
+    instead = (
+        f"take a slide that divides the size, as {_spelled(size / max(1, round(size / slide)))}"
+        if slide
+        else "leave the slide out"
+    )
+    if size < slide and not slide % size:
+        instead = f"the size comes first: write {_spelled(slide)}, {_spelled(size)}"
+    return QueryError(f"windows of {_spelled(size)} cannot begin every {_spelled(slide)}", instead=instead)
 
 
 def of_no_service(verb: str, given: object) -> QueryError:
@@ -383,7 +406,11 @@ def advise_of_function(verb: str, given: object) -> str:
     if type(given).__module__.startswith("polars"):
         wanted = "filter" if verb == "filter" else "select"
         return f"write {wanted} with col(…) of ouzel, from ouzel import col, or {verb}(lambda record: …)"
-    return "write lambda record: …"
+    if isinstance(given, str) and given.isidentifier():
+        return f"write {verb}(lambda record: record.{given})"
+    if isinstance(given, str) and verb == "filter":
+        return f"write filter(lambda record: …), or sql({f'SELECT * FROM this WHERE {given}'!r:.80})"
+    return f"write {verb}(lambda record: …)"
 
 
 def _advise_select(given: tuple[Expr, ...]) -> str:
@@ -392,6 +419,15 @@ def _advise_select(given: tuple[Expr, ...]) -> str:
     parts = ", ".join(f"{name or 'name'}={one}" for name, one in zip(named, given, strict=True))
     return f"expressions make columns by select: write select({parts})"
 
+
+EXAMPLES = {
+    "monoid": "monoid.Sum()",
+    "size": "timedelta(hours=1)",
+    "column": "'ts'",
+    "sink": "Sink.file('path')",
+    "others": "other",
+}
+"""What is given for a parameter of a verb, for advice."""
 
 ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
 
@@ -403,7 +439,7 @@ def check_verbs(stream: C) -> C:
     """The class of streams, whose verbs say how they are called where they are given arguments that they do not take."""
     for verb, method in list(vars(stream).items()):
         if inspect.isfunction(method) and not verb.startswith("_"):
-            setattr(stream, verb, _check_verb(method))
+            setattr(stream, verb, UserMethod(_check_verb(method)))
     return stream
 
 
@@ -412,7 +448,10 @@ def _check_verb(method: F) -> F:
 
     def refuse(error: TypeError, named: dict[str, Any]) -> QueryError:
         shown = ", ".join(_spell_parameter(one) for name, one in taken.items() if name != "self")
-        instead = f"write {verb}({shown})"
+        asked = (EXAMPLES.get(name, name) for name, one in taken.items() if one.default is one.empty and name != "self")
+        instead = f"write {verb}({', '.join(asked) if 'missing' in str(error) and 'items' not in taken else shown})"
+        if "name" in named and "name" not in taken:
+            instead = f"call name({named['name']!r}) behind it: {verb}({', '.join(asked)}).name({named['name']!r})"
         if verb == "write":
             options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
             instead = f"options are the sink's: write(Sink.file({options}))"
@@ -442,16 +481,3 @@ def check_text_name(what: str, given: object) -> None:
         raise QueryError(
             f"{what} is a text, and {given!r:.60} is none", instead=f"write name={str(given or 'orders')!r:.60}"
         )
-
-
-def warn_of_counting(function: Callable[..., Any], called: str) -> None:
-    """Warn of a function that counts in a variable of its module: each task has one of its own, and the program's stays as it is."""
-    made = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
-    for one, then in pairwise(made):
-        if then.opname == "STORE_GLOBAL" and one.opname == "BINARY_OP" and one.argrepr.endswith("="):
-            warnings.warn(
-                f"{called} counts in the global {then.argval!r}, of which each task has one of its own, and the program's stays as it is; "
-                f"write ouzel.counter({then.argval!r}).add(), and read run.status().counters",
-                QueryWarning,
-                stacklevel=5,  # past the step, the verb and what checks its arguments
-            )

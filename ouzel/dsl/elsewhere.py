@@ -14,6 +14,8 @@ SINK = "call write(Sink.file(…))"
 
 COLUMNS = "call explain(), which shows its columns, or table().schema for those of the answer"
 
+ADDED = "call select('a', 'b', name=expression), which names the columns that stay, too"
+
 WINDOWED = "call event_time(column, delay), and sum_by_window(monoid, size)"
 
 COUNTED = "call event_time(column, delay), and sum_by_window(monoid.Count(), size)"
@@ -24,12 +26,12 @@ ELSEWHERE = {
     "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
     "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
-    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": "call select(name=expression)",
+    "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": ADDED,
     "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
     "where": "call filter(condition)", "filter_map": "call option_map(function)", "apply": "call map(function)",
     "sink": "call write(Sink.file(…))", "to": "call write(Sink.file(…))", "output": "call write(Sink.file(…))",
     "to_pandas": "call tables(form='pandas')", "head": "call show(n)", "limit": "call show(n), or sql('SELECT … LIMIT n')",
-    "with_column": "call select(name=expression)", "rows": "call table().rows()", "results": "call table(), or start()",
+    "with_column": ADDED, "rows": "call table().rows()", "results": "call table(), or start()",
     "status": "call start(), whose run has one", "stop": "call start(), whose run has it", "to_list": "call memory(), or table().rows()",
     "outer_join": BOTH, "full_join": BOTH, "full_outer_join": BOTH, "cogroup": BOTH, "co_group": BOTH,
     "right_join": "call other.left_join(this)", "foreach": "call write(Sink.print()), or loop over the rows of start()",
@@ -71,6 +73,7 @@ ELSEWHERE = {
     "to_dicts": "call table().to_dicts()", "to_dict": "call table().to_dicts()", "collect_as_list": "call table().rows()",
     "coalesce": TASKS, "partition_by": TASKS, "subtract": "call left_join(other), and filter those without a match",
     "zip": "call join(other), for records of a stream have no place", "enumerate": "give the records a number where they are made",
+    "returns": "write map(function, returns=str)", "with_output_types": "write map(function, returns=str)",
     "submit": "call ouzel.submit(stream, name)",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""

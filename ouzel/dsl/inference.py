@@ -87,7 +87,36 @@ def result_hint(
     instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
     if why.startswith(NO_COLUMN) and ": " in why:  # the remedy is said
         instead = ""
+    if why.startswith(NO_COLUMN) and instead:
+        instead = "give what columns hold: docs/dsl.md lists it; str(…) makes a text of anything"
+    if why.startswith(MIXED):
+        instead = "give one type for every record, as by str(…), float(…) or None"
     raise QueryError(f"it is not known which type {called} gives: it has no annotation, and {why}", instead=instead)
+
+
+def check_condition(function: Callable[..., Any], samples: Callable[[], Iterable[Any] | None], called: str) -> None:
+    """See that a condition gives the first record more than what is true by itself: a function, or a generator.
+
+    Args:
+        function: the user's.
+        samples: gives the first records that the function will see; None if they cannot be read now.
+        called: the step, for messages.
+
+    Raises:
+        QueryError: it does not; says what to write.
+    """
+    if _annotation(function) is not None:
+        return
+    with in_user_code():
+        found = list(_try(function, StepKind.FILTER, islice(samples() or (), SAMPLE_ROWS), []))
+    if found and (unfinished := _of_unfinished(called, StepKind.FILTER, found[0])):
+        raise unfinished
+    constants = function.__code__.co_consts if inspect.isfunction(function) else ()
+    told = next((one for one in found if isinstance(one, str) and one in constants), None)
+    if told:
+        raise QueryError(
+            f"{called} gives the text {told!r}, which is true", instead="compare with each: record in ('a', 'b')"
+        )
 
 
 def declaration_of(
@@ -129,7 +158,7 @@ def _of_wrong_values(
     if raised and isinstance(raised[0], _NoRecords):
         return QueryError(
             f"{called} gives {raised[0]}, and flat_map gives the records of a list, one by one",
-            instead="return a list, or write map(...) for one record",
+            instead=raised[0].instead,
         )
     if raised:
         return None if values else _always_raises(called, kind, raised[0])
@@ -139,6 +168,11 @@ def _of_wrong_values(
             instead=f"return what is to become of a record, or write {kind.value}(…, returns=str | None) if others give more",
         )
     why = why_no_hint(values)
+    if why.startswith(MIXED) and kind is StepKind.FLAT_MAP:
+        return QueryError(
+            f"{called} gives {values[0]!r:.60} and others as records of one stream, and {why}",
+            instead="write map(…) for one record of all, or give records of one type",
+        )
     if why.startswith(MIXED) and isinstance(values[0], list | dict):
         return QueryError(
             f"{called} gives {values[0]!r:.60}, and {why}",
@@ -159,6 +193,11 @@ def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | N
         return QueryError(
             f"{called} gives the expression {value}, which is computed of columns and not of a record",
             instead=f"write select(name={value}), or a function of the record: lambda record: record.field",
+        )
+    if isinstance(value, Iterator) and kind is StepKind.FILTER:
+        return QueryError(
+            f"{called} gives {_with_article(type(value).__name__)}, which is true whatever it holds",
+            instead="write any(…) or all(…) of it",
         )
     if isinstance(value, Iterator) and kind is StepKind.MAP:
         verb = called.split()[0]
@@ -271,6 +310,9 @@ class _NoRecords(TypeError):
 
     def __init__(self, made: object) -> None:
         super().__init__(f"{made!r:.60}, which is of type {type(made).__name__}")
+        self.instead = "return a list, or write map(...) for one record"
+        if isinstance(made, Mapping):
+            self.instead = "return its .items() for pairs, or a list of its keys"
 
 
 def _try(
@@ -280,7 +322,7 @@ def _try(
     for sample in samples:
         try:
             made = function(sample)
-            if kind is StepKind.FLAT_MAP and (isinstance(made, str) or not isinstance(made, Iterable)):
+            if kind is StepKind.FLAT_MAP and (isinstance(made, str | Mapping) or not isinstance(made, Iterable)):
                 raise _NoRecords(made)
             yield from made if kind is StepKind.FLAT_MAP else (made,)
         except NOT_A_FAILURE:

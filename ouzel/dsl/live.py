@@ -39,6 +39,13 @@ class LiveFrames:
     def __repr__(self) -> str:
         return "<frames of a stream: loop over them, or `await` them in an `async def`>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(
+                f"frames of a stream have no {name}; loop over them, for frame in stream.changes(), or call stream.table() for one"
+            )
+
     def __iter__(self) -> Iterator[Any]:
         news = self._news()
         with session.start(self._job, self._engine) as run:

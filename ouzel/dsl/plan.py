@@ -188,9 +188,9 @@ class Builder:
                 f"{len(names)} columns are named of a record of {len(fields)}, at {producer.place}",
                 instead=f"name one for each of {', '.join(producer.record.schema.names)}",
             )
-        traits = table.traits.reads(dict(table.options))
         columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
-        scan = Scan(self._free(table.name, table), table.traits.name, table.options, columns, traits=traits)
+        traits, name = table.traits.reads(dict(table.options)), self._free(table.name, table)
+        scan = Scan(name, table.traits.name, table.options, columns, traits=traits, in_python=True)
         return _rename(scan, producer.record.schema.names)
 
     def _given(self, producer: GivenRecords) -> Node:

@@ -81,9 +81,10 @@ class OfOne(Producer):
 
 @dataclass(frozen=True, eq=False)
 class StepTaken(OfOne):
-    """A function of the user's, applied to each record."""
+    """A function of the user's, applied to each record; and the values that the variables around it had when the step was written."""
 
     step: PythonStep
+    variables: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

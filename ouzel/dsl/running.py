@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ouzel.compiler.records import RecordType
+from ouzel.dsl.advice import check_verbs
 from ouzel.dsl.options import StepOptions
-from ouzel.dsl.producers import Producer
+from ouzel.dsl.producers import Producer, entire_graph
+from ouzel.dsl.variables import warn_of_later_values
 from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 T_co = TypeVar("T_co", covariant=True)
 
 
+@check_verbs
 class Runnable(Generic[T_co]):
     """A producer's records, as what runs: nothing does before one of these methods is called."""
 
@@ -51,6 +54,7 @@ class Runnable(Generic[T_co]):
         """
         from ouzel.dsl.plan import plan_job
 
+        warn_of_later_values(entire_graph(self.producer))
         return plan_job(self.producer, options or {}, answers, settings)
 
     def run(
@@ -168,6 +172,7 @@ class Runnable(Generic[T_co]):
         """
         from ouzel.dsl.memory import Memory
 
+        warn_of_later_values(entire_graph(self.producer))
         return Memory(inputs).records(self.producer)
 
     def explain(self, **settings: Any) -> str:

@@ -32,13 +32,12 @@ from ouzel.dsl.advice import (
     of_no_time,
     of_no_windows,
     told_of_pipe,
-    warn_of_counting,
 )
 from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.in_python import is_plainly_ordered
-from ouzel.dsl.inference import declaration_of, result_hint
+from ouzel.dsl.inference import check_condition, declaration_of, result_hint
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,
@@ -61,6 +60,7 @@ from ouzel.dsl.producers import (
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
+from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
 from ouzel.dsl.windows import WindowTotal, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -389,6 +389,9 @@ class Stream(Runnable[T_co]):
         def __or__(self, other: object) -> object:
             raise TypeError(told_of_pipe(other, isinstance(other, Stream)))
 
+        def __contains__(self, record: object) -> bool:
+            raise TypeError(f"a stream is a plan, and holds no records to look for one; {WHOLE}")
+
         def __len__(self) -> int:
             raise TypeError("a stream is a plan, and has no length; call table() and take len() of that")
 
@@ -419,10 +422,13 @@ class Stream(Runnable[T_co]):
         step = PythonStep(kind, part, plain, "", called, place, by_columns, declared=declared)
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
-        warn_of_counting(step.function, called)
+        warn_of_changes(step.function, called)
+        check_no_stream(step.function, called)
+        variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:
-            return Stream(StepTaken(self.producer, step, record=self.record, place=place))
+            check_condition(step.function, lambda: sampling.given(self.producer, step), called)
+            return Stream(StepTaken(self.producer, step, variables, record=self.record, place=place))
         said = returns if returns is not None else getattr(function, "returns", None) if by_columns else None
         made = result_hint(
             step.function,
@@ -432,7 +438,7 @@ class Stream(Runnable[T_co]):
             called,
             lambda: sampling.find_failed(self.producer),
         )
-        return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
+        return Stream(StepTaken(self.producer, step, variables, record=self._make_record(part, made), place=place))
 
     def _make_record(self, part: StepPart, hint: Hint) -> RecordType:
         if part is StepPart.RECORD:

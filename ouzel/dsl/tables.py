@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _LINES = object()
 """That no type of records was given."""
+
+MOST_GIVEN = 5_000_000
+"""So many records a program holds at most."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -313,7 +317,7 @@ class Source(metaclass=_Readable):
 
         check_records(records)
         check_text_name("the name of a source", name)
-        given = tuple(records)
+        given = _hold(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
             why = why_no_hint(given)
@@ -322,10 +326,30 @@ class Source(metaclass=_Readable):
                     f"a dict is a MAP, whose values are of one type, and {why}",
                     instead="make a dataclass or a named tuple of each: Record(**fields)",
                 )
+            if why and isinstance(given[0], list):
+                raise QueryError(
+                    f"a list is an ARRAY, whose parts are of one type, and {why}",
+                    instead="make a tuple of each: Source.of([tuple(record) for record in records])",
+                )
             raise QueryError(why or "the records do not show what type they are", instead=advise_of_type(why))
         made = record_of(hint)
         check_decimals(made, given)
         return Stream(GivenRecords(record=made, place=users_line(), name=name, records=given))
+
+
+def _hold(records: Iterable[T]) -> tuple[T, ...]:
+    """All records of an iterable that ends.
+
+    Raises:
+        QueryError: it has given more than a program sends with it, and goes on.
+    """
+    held = tuple(islice(records, MOST_GIVEN + 1))
+    if len(held) > MOST_GIVEN:
+        raise QueryError(
+            f"Source.of holds the records of the program, and these are more than {MOST_GIVEN:,}",
+            instead="write Source.of(list(islice(records, 1_000))), put them into a file, or write an ouzel.Spout for what has no end",
+        )
+    return held
 
 
 class Sink(metaclass=_Writable):

@@ -33,9 +33,20 @@ from ouzel.compiler.types import (
 from ouzel.compiler.user_code import check_plain
 from ouzel.errors import PlanError
 from ouzel.planner.declarer import BoltDeclarer
-from ouzel.planner.elsewhere import advise_of_builder
+from ouzel.planner.elsewhere import NoSpec, advise_of_builder
 from ouzel.planner.epochs import check_epochs, with_own_interval
-from ouzel.planner.methods import check_asked, check_call, check_takes, warn_of_no_acks, warn_of_no_end
+from ouzel.planner.methods import (
+    advise_of_object,
+    check_asked,
+    check_call,
+    check_component_call,
+    check_number,
+    check_takes,
+    warn_of_late_emits,
+    warn_of_no_acks,
+    warn_of_no_end,
+    warn_of_uncalled,
+)
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
 from ouzel.planner.settings import Settings
@@ -112,6 +123,9 @@ class Collector(Protocol):
 class Spout(KeepsState):
     """Brings batches in. The runtime holds what was emitted with a message id until it is acked, and replays it otherwise."""
 
+    if not TYPE_CHECKING:
+        spec = NoSpec("set_spout('lines', {}(), ouzel.schema(line=str))")
+
     def open(self, context: Context) -> None:
         """Called once in the task, before anything else."""
 
@@ -141,6 +155,9 @@ class Spout(KeepsState):
 
 class Bolt(KeepsState):
     """Handles batches. Override `execute`."""
+
+    if not TYPE_CHECKING:
+        spec = NoSpec("set_bolt('words', {}(), ouzel.schema(word=str)).shuffle_grouping('lines')")
 
     tick_ms = 100
     """How often `tick` is called, at most."""
@@ -280,7 +297,7 @@ _PYTHON_TYPES: dict[object, DataType] = {
 }  # fmt: skip
 
 
-def schema(**columns: object) -> Schema:
+def schema(*unnamed: object, **columns: object) -> Schema:
     """A schema: `schema(word=str, at=datetime, price="DECIMAL(10, 2)", tags=list[str])`.
 
     A column's type is a Python type (str, int, float, bool, bytes, date, datetime, timedelta, Decimal, list[...], dict[..., ...]), the text
@@ -290,6 +307,11 @@ def schema(**columns: object) -> Schema:
         PlanError: one is none of these.
         QueryError: the text is no SQL type.
     """
+    if unnamed:
+        shown = ", ".join(f"{one if isinstance(one, str) and one.isidentifier() else 'word'}=str" for one in unnamed)
+        raise PlanError(
+            f"a schema has types by the names of columns, not {unnamed[0]!r:.60}; write ouzel.schema({shown})"
+        )
     return Schema(tuple(Field(name, _type_of(name, kind)) for name, kind in columns.items()))
 
 
@@ -319,6 +341,11 @@ class TopologyBuilder:
     """Wires spouts and bolts into a Topology."""
 
     def __init__(self, name: str, settings: Settings | None = None) -> None:
+        if settings is not None and not isinstance(settings, Settings):
+            raise PlanError(
+                f"the settings of a topology are no {type(settings).__name__}; "
+                f"write ouzel.TopologyBuilder({name!r}, ouzel.Settings(parallelism=2))"
+            )
         self.name, self.settings = name, with_own_interval(settings or Settings())
         self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], BoltDeclarer, Resources]] = []
 
@@ -331,6 +358,7 @@ class TopologyBuilder:
         def __getattr__(self, name: str) -> object:
             raise AttributeError(advise_of_builder(name, dir(type(self))))
 
+    @check_component_call
     def set_spout(
         self,
         name: str,
@@ -348,6 +376,7 @@ class TopologyBuilder:
         _check_methods(name, spout)
         self._parts.append((name, spout, parallelism, _outputs(name, outputs), BoltDeclarer(name), resources))
 
+    @check_component_call
     def set_bolt(
         self,
         name: str,
@@ -386,7 +415,9 @@ class TopologyBuilder:
         }
         for component in components:
             if not isinstance(component.user, Spout | Bolt):
-                raise PlanError(f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one")
+                raise PlanError(
+                    f"'{component.name}' is no Spout or Bolt but {component.user!r}; {advise_of_object(component.user)}"
+                )
             if names.count(component.name) > 1:
                 raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
             if component.parallelism < 1:
@@ -412,7 +443,9 @@ class TopologyBuilder:
                     columns = written[link.component, link.stream]
                     check_call(component.name, component.user.handle, "handle", columns)
             if isinstance(component.user, Bolt) and not component.inputs:
-                raise PlanError(f"bolt '{component.name}' reads nothing; give it a grouping")
+                raise PlanError(
+                    f"bolt '{component.name}' reads nothing; write set_bolt('{component.name}', …).shuffle_grouping({names[0]!r})"
+                )
         return Topology(self.name, components, self.settings)
 
 
@@ -431,15 +464,20 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
             for name in vars(base):
                 method = inspect.getattr_static(user, name)
                 if inspect.isfunction(method):
-                    check_plain(method, f"{name} of '{component}'", may_yield=base is not KeepsState)
+                    check_plain(method, f"{name} of '{component}'", may_yield=name in ("process", "handle"))
             check_takes(component, user, base)
     for nearest, asked, called in ASKED:
         if isinstance(user, nearest):
             if inspect.getattr_static(user, called) is inspect.getattr_static(nearest, called):
                 check_asked(component, user, nearest, asked)
             break
+    warn_of_uncalled(component, user)
+    if isinstance(user, RowSpout):
+        check_number(component, user, "flush_ms", user.flush_ms)
     if isinstance(user, Bolt):
+        check_number(component, user, "tick_ms", user.tick_ms)
         warn_of_no_acks(component, user)
+        warn_of_late_emits(component, user)
     if isinstance(user, Spout):
         warn_of_no_end(component, user)
 

@@ -35,7 +35,7 @@ class BoltDeclarer:
         """Rows with equal values of these columns go to one task.
 
         Raises:
-            PlanError: one of them is no name.
+            PlanError: there are none, or one of them is no name.
         """
         check_grouped("fields_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.FIELDS, names), stream)
@@ -44,7 +44,7 @@ class BoltDeclarer:
         """Rows of one key go to one of two tasks, the less loaded (Nasir et al., "The Power of Both Choices", ICDE 2015).
 
         Raises:
-            PlanError: one of them is no name.
+            PlanError: there are none, or one of them is no name.
         """
         check_grouped("partial_key_grouping", component, names)
         return self.grouping(component, Grouping(GroupingKind.PARTIAL_KEY, names), stream)

@@ -70,8 +70,24 @@ FRAME = {
 NEVER_CALLED = {
     **dict.fromkeys(("prepare", "initialize", "init", "setup", "on_start"), "open(self, context)"),
     **dict.fromkeys(("cleanup", "teardown", "stop", "on_stop"), "close(self)"),
+    **dict.fromkeys(("process_tick", "on_tick", "processTick", "tick_tuple"), "tick(self, collector)"),
+    **dict.fromkeys(("init_state", "initState", "load_state"), "restore(self, state)"),
+    **dict.fromkeys(("pre_save", "preSave", "save_state"), "snapshot(self)"),
 }  # fmt: skip
-"""What other libraries call when a task begins or ends, and the method that is called here."""
+"""What other libraries call in a task, and the method that is called here."""
+
+
+class NoSpec:
+    """Where streamparse has a component's `spec()`: says who wires a component here."""
+
+    def __init__(self, wiring: str) -> None:
+        self._wiring = wiring
+
+    def __get__(self, component: object, kind: type) -> object:
+        raise AttributeError(
+            f"{kind.__name__} has no spec(): a builder wires it; write builder = ouzel.TopologyBuilder('name'), "
+            f"and builder.{self._wiring.format(kind.__name__)}"
+        )
 
 
 def _snake(name: str) -> str:

@@ -7,11 +7,16 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
+from ouzel.callers import check_binding, users_level
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.user_code import gives_none
 from ouzel.errors import PlanError
+from ouzel.planner.elsewhere import NEVER_CALLED
+from ouzel.spans import microseconds_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 MEANT = {
     "next_tuple": "next_batch", "nextTuple": "next_batch", "next": "next_batch", "next_row": "next_batch",
@@ -45,6 +50,20 @@ def check_asked(component: str, user: object, base: type, asked: str) -> None:
     if meant in BASE_OF and BASE_OF[meant] != f"ouzel.{base.__name__}":
         advice += f", or derive it from {BASE_OF[meant]}, which calls {meant}"
     raise PlanError(f"'{component}' is a {base.__name__} and has no method {asked}; {advice}")
+
+
+def check_number(component: str, user: object, name: str, value: object) -> None:
+    """See that an attribute that says how often or how many is a number.
+
+    Raises:
+        PlanError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        span_us = microseconds_of(value)
+        instead = f"{span_us // 1_000}" if span_us and name.endswith("_ms") else "100"
+        raise PlanError(
+            f"{name} of '{component}' is {value!r:.60}, and no number; write {name} = {instead} in {type(user).__name__}"
+        )
 
 
 def check_takes(component: str, user: object, base: type) -> None:
@@ -84,6 +103,11 @@ def check_grouped(verb: str, component: str, names: Sequence[object]) -> None:
     Raises:
         PlanError: they are not.
     """
+    if not names:
+        raise PlanError(
+            f"{verb} of '{component}' names no column, so that nothing says which task gets a row; "
+            f"write {verb}({component!r}, 'column'), or shuffle_grouping({component!r})"
+        )
     wrong = next((one for one in names if not isinstance(one, str)), None)
     if wrong is None:
         return
@@ -103,7 +127,7 @@ def warn_of_no_end(component: str, user: object) -> None:
             f"next_batch of '{component}' never returns anything, so its run does not end; "
             "return True while there may be more, and False at the end",
             QueryWarning,
-            stacklevel=4,
+            stacklevel=users_level(),
         )
 
 
@@ -120,7 +144,31 @@ def warn_of_no_acks(component: str, user: object) -> None:
             f"'{component}' neither acks nor fails a batch, so that its run does not end; write collector.ack(batch) "
             "at the end of execute, or derive it from ouzel.BasicBolt, which acks what process has handled",
             QueryWarning,
-            stacklevel=4,
+            stacklevel=users_level(),
+        )
+
+
+def warn_of_uncalled(component: str, user: object) -> None:
+    """Warn of a method that Storm, Heron or streamparse would call, and that nothing calls here, its own class neither."""
+    classes = _own_classes(user)
+    called = {name for one in classes for code in _codes(one) for name in code.co_names}
+    for name in dict.fromkeys(name for one in classes for name, made in vars(one).items() if inspect.isfunction(made)):
+        if name in NEVER_CALLED and name not in called:
+            warnings.warn(
+                f"nothing calls {name} of '{component}'; write def {NEVER_CALLED[name]}",
+                QueryWarning,
+                stacklevel=users_level(),
+            )
+
+
+def warn_of_late_emits(component: str, user: object) -> None:
+    """Warn of a bolt whose `close` emits: nothing is sent any more when it is called."""
+    close = inspect.getattr_static(user, "close")
+    if inspect.isfunction(close) and "emit" in close.__code__.co_names:
+        warnings.warn(
+            f"close of '{component}' emits when nothing is sent any more; write def finish(self, collector), and emit there",
+            QueryWarning,
+            stacklevel=users_level(),
         )
 
 
@@ -156,3 +204,25 @@ def _spell(method: Callable[..., Any]) -> str:
 
 def _list(names: Sequence[str] | Any) -> str:
     return f"({', '.join(names)})" if names else "nothing"
+
+
+def advise_of_object(user: object) -> str:
+    """What to write instead of what is no spout or bolt."""
+    if isinstance(user, type):
+        takes = inspect.signature(user).parameters.values()
+        asked = any(one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD for one in takes)
+        return f"pass an object of the class: {user.__name__}({'…' if asked else ''})"
+    if callable(user):
+        return "write a class of ouzel.RowBolt, whose handle is called with each row"
+    return "pass an object of one"
+
+
+def check_component_call(method: F) -> F:
+    """A method of the builder, which says how it is called where it is given arguments that it does not take."""
+
+    def refuse(error: TypeError, named: dict[str, Any]) -> PlanError:
+        kind = method.__name__.removeprefix("set_")
+        advice = f"write {method.__name__}(name, {kind}, ouzel.schema(word=str), parallelism=2)"
+        return PlanError(f"{method.__name__} of a topology builder: {error}; {advice}")
+
+    return check_binding(method, refuse)

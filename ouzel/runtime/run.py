@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from functools import partial, update_wrapper
 from html import escape
 from numbers import Real
 from types import TracebackType
@@ -20,6 +19,7 @@ from ouzel.planner.settings import Delivery, Settings, StateLoss
 from ouzel.runtime.observe.counts import RunCounts
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.spans import microseconds_of
+from ouzel.uncalled import UserMethod
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,33 +175,6 @@ def _check_handle_call(method: Callable[..., Any]) -> Callable[..., Any]:
     return check_binding(method, refuse, look)
 
 
-class _Results:
-    """The method `results` of a handle, which says that it is one where it is looped over or counted."""
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self._method = method
-        update_wrapper(self, method)
-
-    def __get__(self, run: object, kind: type | None = None) -> Callable[[], Any]:
-        return self if run is None else _Results(partial(self._method, run))
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return self._method(*args, **named)
-
-    if not TYPE_CHECKING:
-
-        def __iter__(self) -> object:
-            raise TypeError(
-                f"results is a method: write run.results(), which gives frames; or {_ROWS.removeprefix('write ')}"
-            )
-
-        def __len__(self) -> int:
-            raise TypeError("results is a method: write len(run.results()), a number of frames")
-
-        def __bool__(self) -> bool:
-            return True
-
-
 _SAVEPOINT = "a savepoint is of a topology that was submitted: run `ouzel stop NAME --savepoint DIR`"
 _CALLED_BY_USERS = (
     "wait",
@@ -226,8 +199,8 @@ class RowIteration:
     def __init_subclass__(cls) -> None:
         for name in _CALLED_BY_USERS:
             if inspect.isfunction(method := vars(cls).get(name)):
-                checked = _check_handle_call(method)
-                setattr(cls, name, _Results(checked) if name == "results" else checked)
+                gives = _ROWS.removeprefix("write ") if name == "results" else ""
+                setattr(cls, name, UserMethod(_check_handle_call(method), gives))
 
     def __enter__(self) -> Self:
         return self

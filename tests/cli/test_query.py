@@ -99,8 +99,12 @@ def test_every_command_that_takes_a_file_takes_a_text(tmp_path: Path) -> None:
         (("words.txt", "-e", "SELECT 1"), 'words.txt is a query too; write FILE.sql, -e "SELECT ..." or -'),
         (("-e", "SELEC 1"), "line 1, column 1: SELEC does not begin a statement; did you mean SELECT?"),
         (("-e", ""), "the file asks for nothing"),
+        (
+            ("words.py",),
+            "words.py is a program in Python, and no query; run it by `python words.py`, or by `ouzel submit words.py`",
+        ),
     ],
-    ids=["none", "two", "wrong", "empty"],
+    ids=["none", "two", "wrong", "empty", "program"],
 )
 def test_what_is_wrong_is_said(arguments: tuple[str, ...], said: str) -> None:
     result = ouzel("run", "--engine", "memory", *arguments)

@@ -95,11 +95,13 @@ def test_a_word_that_may_stand_for_null_is_found_in_a_bad_record(reason: str, ra
 @pytest.mark.parametrize(
     ("reason", "declared"),
     [
-        ("'20.00' does not fit column 'amount' of type INT", "amount DECIMAL(18, 2)"),
-        ("-1.5 does not fit column 'n' of type BIGINT", "n DECIMAL(18, 1)"),
-        ("'20.00' does not fit column 'amount' of type DECIMAL(3, 2)", ""),
-        ("'2.x' does not fit column 'n' of type INT", ""),
+        ("'20.00' does not fit column 'amount' of type INT", ("amount", "DECIMAL(18, 2)")),
+        ("-1.5 does not fit column 'n' of type BIGINT", ("n", "DECIMAL(18, 1)")),
+        ("'20.00' does not fit column 'amount' of type DECIMAL(3, 2)", None),
+        ("'2.x' does not fit column 'n' of type INT", None),
     ],
 )
-def test_a_fraction_in_a_column_of_whole_numbers_is_told_of_its_type(reason: str, declared: str) -> None:
+def test_a_fraction_in_a_column_of_whole_numbers_is_told_of_its_type(
+    reason: str, declared: tuple[str, str] | None
+) -> None:
     assert find_decimal(reason) == declared

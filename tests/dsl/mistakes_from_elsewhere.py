@@ -118,13 +118,13 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a window by another name": (
         lambda: pairs().sum_by_window(monoid.Sum(), every=HOUR),  # type: ignore[call-arg]
-        "sum_by_window takes monoid, size, slide, zone=…: missing a required argument: 'size'; write sum_by_window(monoid, size, slide, zone=…)",
+        "sum_by_window takes monoid, size, slide, zone=…: missing a required argument: 'size'; write sum_by_window(monoid.Sum(), timedelta(hours=1))",
     ),
     "the slide before the size": (
         lambda: (
             orders().event_time("ts").map(lambda order: (order.customer, 1)).sum_by_window(monoid.Sum(), HOUR, 6 * HOUR)
         ),
-        "windows of 1:00:00 cannot begin every 6:00:00; the size comes first: write timedelta(hours=6), timedelta(hours=1)",
+        "windows of timedelta(hours=1) cannot begin every timedelta(hours=6); the size comes first: write timedelta(hours=6), timedelta(hours=1)",
     ),
     "a number for the time of all": (
         lambda: pairs().event_time("value"),

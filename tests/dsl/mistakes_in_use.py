@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from itertools import count
 from typing import Any
 
 import polars as pl
@@ -86,6 +87,85 @@ def _asked(used: Callable[[Any], object]) -> object:
 
 
 IN_USE: dict[str, Mistake] = {
+    "a condition that is a generator": (
+        lambda: numbers(1).filter(lambda n: (n != one for one in [2])),
+        "filter lambda n: (n != one for one in [2]) gives a generator, which is true whatever it holds; write any(…) or all(…) of it",
+    ),
+    "a condition that is a method": (
+        lambda: numbers("a").filter(lambda word: word.isupper),
+        "filter lambda word: word.isupper gives the function isupper itself; call it: write isupper()",
+    ),
+    "a condition that is a text": (
+        lambda: numbers("a", "c").filter(lambda word: word == "a" or "b"),
+        "filter lambda word: word == \"a\" or \"b\" gives the text 'b', which is true; compare with each: record in ('a', 'b')",
+    ),
+    "a function of nothing": (
+        lambda: numbers(1).map(lambda: 1),
+        "map lambda : 1 is given one record and nothing else, and as its arguments are (), that fails: too many positional arguments; take it: lambda record: …",
+    ),
+    "a function of both halves": (
+        lambda: pairs().map_values(lambda key, value: value),
+        "map_values lambda key, value: value is given the value of each pair and nothing else, and as its arguments are (key, value), that fails: missing a required argument: 'value'; write lambda value: …; or map(lambda pair: … pair[0] … pair[1]) for both",
+    ),
+    "no monoid": (
+        lambda: pairs().sum_by_key(),
+        "sum_by_key takes monoid, store: missing a required argument: 'monoid'; write sum_by_key(monoid.Sum())",
+    ),
+    "a name for a step as an argument": (
+        lambda: numbers(1).map(str, name="texts"),
+        "map takes function, returns=…: got an unexpected keyword argument 'name'; call name('texts') behind it: map(function).name('texts')",
+    ),
+    "values of two types": (
+        lambda: numbers(1, 2).map(lambda n: n if n > 1 else str(n)),
+        "it is not known which type map lambda n: n if n > 1 else str(n) gives: it has no annotation, and no column holds both str and int; give one type for every record, as by str(…), float(…) or None",
+    ),
+    "a pair where a list of records belongs": (
+        lambda: numbers("a").flat_map(lambda word: (word, 1)),
+        "flat_map lambda word: (word, 1) gives 'a' and others as records of one stream, and no column holds both str and int; write map(…) for one record of all, or give records of one type",
+    ),
+    "a dict where a list of records belongs": (
+        lambda: numbers("a").flat_map(lambda word: {word: 1}),
+        "flat_map lambda word: {word: 1} gives {'a': 1}, which is of type dict, and flat_map gives the records of a list, one by one; return its .items() for pairs, or a list of its keys",
+    ),
+    "SQL for a condition": (
+        lambda: numbers(1).filter("value > 3"),
+        "filter takes a function, not 'value > 3'; write filter(lambda record: …), or sql('SELECT * FROM this WHERE value > 3')",
+    ),
+    "a field's name for a function": (
+        lambda: orders().map("amount"),
+        "map takes a function, not 'amount'; write map(lambda record: record.amount)",
+    ),
+    "a short span": (
+        lambda: orders().event_time("ts", "90 min"),
+        "the delay is a timedelta, and '90 min' is none; write timedelta(minutes=90)",
+    ),
+    "a window of nothing": (
+        lambda: (
+            orders().event_time("ts").map(lambda order: (order.customer, 1)).sum_by_window(monoid.Sum(), timedelta(0))
+        ),
+        "the size of a window is timedelta(0); write one longer than nothing, timedelta(hours=1)",
+    ),
+    "a slide that does not divide": (
+        lambda: (
+            orders()
+            .event_time("ts")
+            .map(lambda order: (order.customer, 1))
+            .sum_by_window(monoid.Sum(), timedelta(hours=1), timedelta(minutes=25))
+        ),
+        "windows of timedelta(hours=1) cannot begin every timedelta(minutes=25); take a slide that divides the size, as timedelta(minutes=30)",
+    ),
+    "records without an end": (
+        lambda: Source.of(count()),
+        "Source.of holds the records of the program, and these are more than 5,000,000; write Source.of(list(islice(records, 1_000))), put them into a file, or write an ouzel.Spout for what has no end",
+    ),
+    "a record in a stream": (
+        lambda: 1 in numbers(1),
+        "a stream is a plan, and holds no records to look for one; call table() for all its records, or show(n) for the first",
+    ),
+    "a verb of frames": (
+        lambda: numbers(1).changes("memory").print(),
+        "frames of a stream have no print; loop over them, for frame in stream.changes(), or call stream.table() for one",
+    ),
     "an option of the sink for write": (
         lambda: orders().write(Sink.file("out", format="csv"), mode="overwrite"),
         "write takes sink: got an unexpected keyword argument 'mode'; options are the sink's: write(Sink.file('path', mode='overwrite'))",
@@ -228,11 +308,11 @@ IN_USE_WHEN_RUN: dict[str, Mistake] = {
     ),
     "a batch for a frame": (
         lambda: _through(Emitting(lambda batch, collector: collector.emit(batch))),
-        "'same' (task 2) emits a Batch, and what travels are Polars data frames; write collector.emit(batch.frame, anchors=(batch,))",
+        "'same' (task 2) emits a Batch, and what travels are Polars data frames (in <lambda>, LINE); write collector.emit(batch.frame, anchors=(batch,))",
     ),
     "a list for a frame": (
         lambda: _through(Emitting(lambda batch, collector: collector.emit([(1,)]))),
-        "'same' (task 2) emits a list, and what travels are Polars data frames; write pl.DataFrame(rows, schema=['a', 'b'], orient='row')",
+        "'same' (task 2) emits a list, and what travels are Polars data frames (in <lambda>, LINE); write pl.DataFrame(rows, schema=['a', 'b'], orient='row')",
     ),
     "a batch for anchors": (
         lambda: _through(Emitting(lambda batch, collector: collector.emit(batch.frame, anchors=batch))),

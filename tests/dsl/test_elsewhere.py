@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import ouzel
 from ouzel import Source
 from ouzel.dsl.elsewhere import ELSEWHERE
+from ouzel.errors import QueryError
 
 
 def _looped_over() -> None:
@@ -73,9 +75,50 @@ def test_no_verb_of_ours_is_told_to_be_of_another_library() -> None:
     assert not [verb for verb in ELSEWHERE if verb in dir(type(stream))]
 
 
+USED: dict[str, tuple[Callable[[Any], object], str]] = {
+    "an attribute": (
+        lambda pairs: pairs.table.sort("value"),
+        "table is a method, and is not called here: write table().sort",
+    ),
+    "a step": (lambda pairs: pairs.map.filter(len), "map is a method, and is not called here: write map(…).filter"),
+    "a place": (lambda pairs: pairs.memory[0], "memory is a method, and is not called here: write memory()[0]"),
+    "a loop": (
+        lambda pairs: list(pairs.changes),
+        "changes is a method, and is not called here: write for one in changes()",
+    ),
+    "a length": (lambda pairs: len(pairs.keys), "keys is a method, and is not called here: write len(keys())"),
+    "a context": (
+        lambda pairs: pairs.start.__enter__(),
+        "start is a method, and is not called here: write with start() as …",
+    ),
+    "a stream": (
+        lambda pairs: pairs.merge(pairs.swap),
+        "a stream is merged with a stream, and <the method swap, which is not called: write swap()> is none; "
+        "to compute something of each record write stream.map(function)",
+    ),
+}
+"""Methods of a stream that are used as what they give."""
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_method_that_is_not_called_says_how_it_is(name: str) -> None:
+    wrong, told = USED[name]
+    with pytest.raises((AttributeError, TypeError, QueryError)) as caught:
+        wrong(Source.of([("a", 1)]))
+    assert str(caught.value) == told
+
+
+def test_a_method_is_one_for_whoever_looks_at_it() -> None:
+    stream = Source.of([1])
+    assert list(inspect.signature(stream.map).parameters) == ["function", "returns"]
+    assert stream.map.__doc__ == type(stream).map.__doc__
+    assert inspect.isfunction(type(stream).map)
+    assert stream.map
+
+
 def test_results_is_a_method_and_says_so() -> None:
     with Source.of([1, 2]).start("memory") as run:
-        with pytest.raises(TypeError, match=r"results is a method: write run.results\(\)"):
+        with pytest.raises(TypeError, match=r"results is a method, .* write for one in results\(\); or for row in run"):
             for _ in run.results:  # type: ignore[attr-defined]
                 pass
         run.wait()

@@ -174,3 +174,31 @@ def test_a_function_that_only_raises_or_gives_none_now_and_then_is_taken() -> No
     assert Source.of([1, 2]).option_map(known).memory() == ["many"]
     assert Source.of([1, 2]).option_map(large).memory() == [2]
     assert Source.of([1, 2]).filter(lambda number: None).memory() == []
+
+
+@dataclass
+class Counted:
+    """What a file of numbers holds."""
+
+    name: str
+    n: int
+
+
+def test_a_bad_record_of_a_source_names_its_option_as_programs_spell_it(tmp_path: Path) -> None:
+    (tmp_path / "numbers.csv").write_text("name,n\na,1\nb,n/a\n")
+    with pytest.raises(OuzelError) as caught:
+        Source.file(tmp_path / "numbers.csv", Counted, format="csv").table("memory")
+    assert str(caught.value).endswith(
+        "\nif 'n/a' stands for NULL, the source's option csv_null='n/a' reads it so; otherwise "
+        "the source's option bad_record='skip', or 'dead-letter' with dead_letter_path='path', goes on without such records"
+    )
+    left = Source.file(tmp_path / "numbers.csv", Counted, format="csv", bad_record="skip").table("memory")
+    assert left.rows() == [("a", 1)]
+
+
+def test_a_fraction_is_told_of_its_type_as_programs_spell_it(tmp_path: Path) -> None:
+    (tmp_path / "numbers.csv").write_text("name,n\na,1.25\n")
+    with pytest.raises(
+        OuzelError, match=r"declare n: Annotated\[Decimal, 'DECIMAL\(18, 2\)'\], which takes it; otherwise"
+    ):
+        Source.file(tmp_path / "numbers.csv", Counted, format="csv").table("memory")

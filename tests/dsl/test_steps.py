@@ -251,7 +251,7 @@ def later() -> Stream[int]:
         (lambda: Source.of(LINES).map(lambda line: np.float32(len(line))), "values of the type float32: its .item() is Python's own"),
         (lambda: Source.of([datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC)]), "both datetime and datetime with a time zone"),
         (lambda: Source.of([(datetime(2026, 1, 1), 1)]).event_time("key").sum_by_window(monoid.Sum(), timedelta(hours=-1)),
-         "both are to be longer than nothing"),
+         "the size of a window is timedelta(hours=-1); write one longer than nothing"),
         (lambda: later(), "uses 'helper', which is nothing yet; define helper above this step"),
     ],
 )  # fmt: skip

@@ -38,7 +38,9 @@ MAY_IMPORT = {
     },
 }  # fmt: skip
 """The parts of the house, and which of them each may import. A part within a part is one of its own."""
-SHARED = {"callers", "errors", "descriptors", "files", "interrupts", "lists", "loops", "exits", "printable", "spans"}
+SHARED = {
+    "callers", "uncalled", "errors", "descriptors", "files", "interrupts", "lists", "loops", "exits", "printable", "spans",
+}  # fmt: skip
 """What every layer may import."""
 
 MADE_OF_EACH_OTHER = {

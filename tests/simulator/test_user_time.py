@@ -176,5 +176,7 @@ def test_a_watermark_that_is_no_time_names_the_spout(tmp_path: Path) -> None:
     builder = TopologyBuilder("wrong")
     builder.set_spout("readings", Wrong(), schema(id=int, at=datetime))
     topology = builder.build()
-    with pytest.raises(TopologyError, match=r"'readings' .* watermark returned a int; return a datetime, or None"):
+    with pytest.raises(
+        TopologyError, match=r"'readings' .* watermark returned .*, which is no datetime; return a datetime, or None"
+    ):
         simulate(topology, pack(topology), tmp_path)

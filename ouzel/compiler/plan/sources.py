@@ -17,7 +17,8 @@ class Scan(Leaf):
     """Read a table through a connector.
 
     `columns` are the physical columns wanted; `metadata` maps a column to the connector's metadata key (`offset`, `partition`, `file` ...).
-    `predicate` is a filter the source must apply; a planner rule puts it there. `options` are the WITH options, without 'connector'.
+    `predicate` is a filter the source must apply; a planner rule puts it there. `options` are the WITH options, without 'connector';
+    `in_python` says that a program gave them as arguments, so that advice spells them so.
     """
 
     table: str
@@ -27,6 +28,7 @@ class Scan(Leaf):
     metadata: tuple[tuple[str, str], ...] = ()
     predicate: Expression | None = None
     traits: SourceTraits = field(kw_only=True, compare=False, repr=False)
+    in_python: bool = field(default=False, kw_only=True, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -15,7 +15,7 @@ from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import PartitionProgress
 from ouzel.runtime.tasks.poison import name_task, poison_records, process_in_parts, without_poison
-from ouzel.runtime.tasks.refusals import Refusals, of_unread, refuse_records, take_uncomputed
+from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 
 
 class BatchComputer:
@@ -52,7 +52,7 @@ class BatchComputer:
             ConnectorError: a dead letter cannot be written.
         """
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        refuse_records(self, self._read_refusals, [of_unread(bad) for bad in batch.bad])
+        refuse_records(self, self._read_refusals, self._read_refusals.of_unread(batch.bad))
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:

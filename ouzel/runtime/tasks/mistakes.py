@@ -65,5 +65,9 @@ def _advise_of_own(user: Spout | Bolt, name: str) -> str:
     if name in ("ack", "fail"):
         basic = "leave it out: what process or handle has returned is acked" if isinstance(user, BasicBolt) else ""
         return basic or f"write collector.{name}(batch)"
+    if name in ("collector", "_collector", "output_collector"):
+        return "it is given: def execute(self, batch, collector), and collector.emit(…) there"
+    if name in ("log", "logger"):
+        return "write logging.getLogger(__name__)"
     never = next((one for one in NEVER_CALLED if callable(vars(type(user)).get(one))), "")
     return f"nothing calls {never} here: write def {NEVER_CALLED[never]} in {type(user).__name__}" if never else ""

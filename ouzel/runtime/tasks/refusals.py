@@ -30,29 +30,43 @@ GO_ON_IN_PYTHON = "the setting error_policy='skip' or 'dead-letter' goes on with
 READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
 """The advice for a record that cannot be read."""
 
+READ_ON_IN_PYTHON = (
+    "the source's option bad_record='skip', or 'dead-letter' with dead_letter_path='path', goes on without such records"
+)
+"""The same for a source of a program."""
 
-def of_unread(bad: BadRow) -> RefusedRecord:
-    """A record that a source could not read, with advice."""
-    record = RefusedRecord.of(bad)
-    word = find_null_word(record.reason, record.raw)
-    meant = (
-        f"if '{word}' stands for NULL, the table's option 'csv.null' = '{word}' reads it so; otherwise " if word else ""
-    )
-    if declared := find_decimal(record.reason):
-        meant = f"declare {declared}, which takes it; otherwise "
-    return replace(record, detail=meant + READ_ON)
+
+def _advise_of_unread(bad: RefusedRecord, in_python: bool) -> str:
+    """What to write for a record that a source could not read."""
+    read_on = READ_ON_IN_PYTHON if in_python else READ_ON
+    if declared := find_decimal(bad.reason):
+        column, kind = declared
+        shown = f"{column}: Annotated[Decimal, '{kind}']" if in_python else f"{column} {kind}"
+        return f"declare {shown}, which takes it; otherwise {read_on}"
+    if word := find_null_word(bad.reason, bad.raw):
+        option = f"the source's option csv_null='{word}'" if in_python else f"the table's option 'csv.null' = '{word}'"
+        return f"if '{word}' stands for NULL, {option} reads it so; otherwise {read_on}"
+    return read_on
 
 
 class Refusals:
-    """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file."""
+    """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file.
 
-    def __init__(self, policy: BadRecordPolicy, dead_letters: Path) -> None:
-        self.policy, self.path = policy, dead_letters
+    Advice for what cannot be read is spelled as SQL does, or, of a source `in_python`, as a program.
+    """
+
+    def __init__(self, policy: BadRecordPolicy, dead_letters: Path, in_python: bool = False) -> None:
+        self.policy, self.path, self._in_python = policy, dead_letters, in_python
 
     @property
     def is_fatal(self) -> bool:
         """Whether the first refused record ends the run."""
         return self.policy is BadRecordPolicy.FAIL
+
+    def of_unread(self, bad: Iterable[BadRow]) -> list[RefusedRecord]:
+        """The records that a source could not read, with advice."""
+        records = map(RefusedRecord.of, bad)
+        return [replace(record, detail=_advise_of_unread(record, self._in_python)) for record in records]
 
     def take(self, records: Iterable[RefusedRecord], component: str = "") -> None:
         """Handle refused records. A place that is only the `component` is left out: the caller names the component.

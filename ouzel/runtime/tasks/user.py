@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import polars as pl
 
@@ -57,7 +57,7 @@ class UserSpout(UserTask):
         self.limit.observe(self.counts.rows_acked, now_ms)
         if self.limit.has_room(self.acker) and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
             with blame_component(self.task), self.shell.outside():
-                self._ended = self.spout.next_batch(self) is False
+                self._ended = _is_last(self.spout.next_batch(self))
                 self._follow_watermark(self.spout.watermark())
         self._end_if_done()
         self._release()
@@ -68,7 +68,7 @@ class UserSpout(UserTask):
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Collector.emit for a spout: with a message id the batch is tracked."""
-        frame = fit_frame(self.task, self._outputs, stream, frame)
+        frame = fit_frame(self._outputs, stream, frame)
         self.counts.rows_in += frame.height
         if message_id is not None:
             self.emit_root([(stream, frame)], frame.height, message_id, index=task)
@@ -115,7 +115,7 @@ class UserSpout(UserTask):
         if moment is None:
             return
         if not isinstance(moment, datetime):
-            raise TypeError(f"watermark returned a {type(moment).__name__}; return a datetime, or None")
+            raise TypeError(f"watermark returned {moment!r:.60}, which is no datetime; return a datetime, or None")
         plain = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
         self._time_us = max(self._time_us, (plain - _EPOCH) // _MICROSECOND)
 
@@ -206,6 +206,8 @@ class UserBolt(UserTask):
         self._ledger = Ledger() if self.tracked else None
         self._cuts: WeakKeyDictionary[Batch, _Cut] = WeakKeyDictionary()
         self._cut: _Cut | None = None
+        self._acked: WeakSet[Batch] = WeakSet()
+        self._tells_of_acked = self.tracked and not self.settings.has_epochs
         self._unanswered = 0
         self._told_of_open = False
         self._ticked_ms = -math.inf
@@ -301,6 +303,10 @@ class UserBolt(UserTask):
         frame = self.fit(stream, frame)
         if isinstance(anchors, Batch):
             raise TypeError("anchors are several batches; write anchors=(batch,)")
+        if self._tells_of_acked and any(batch in self._acked for batch in anchors):
+            raise TypeError(
+                "it is anchored to a batch that was acked before, so that nothing replays it; emit first, then ack"
+            )
         anchors = tuple(dict.fromkeys(self._whole(batch) for batch in anchors))
         if self._cut:
             self._cut.made.setdefault((self._cut.place, stream, task, anchors), []).append(frame)
@@ -329,10 +335,11 @@ class UserBolt(UserTask):
 
     def fit(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame as the component declares the stream."""
-        return fit_frame(self.task, self._outputs, stream, frame)
+        return fit_frame(self._outputs, stream, frame)
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
+        self._acked.add(batch)
         cut = self._cuts.pop(batch, None)
         if cut:
             self._ack_part(cut)
@@ -408,6 +415,20 @@ class UserBolt(UserTask):
     def close(self) -> None:
         """Close the bolt."""
         self.bolt.close()
+
+
+def _is_last(answer: object) -> bool:
+    """Whether `next_batch` says that there will never be more.
+
+    Raises:
+        TypeError: it gave rows.
+    """
+    if isinstance(answer, Iterable):
+        raise TypeError(
+            f"next_batch returned a {type(answer).__name__}; write collector.emit(frame, message_id=1) in it, "
+            "and return True while there may be more, and False at the end"
+        )
+    return answer is not None and not answer
 
 
 def _again(made: Iterable[Data], message: Data) -> list[Data]:

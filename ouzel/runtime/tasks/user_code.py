@@ -20,11 +20,22 @@ _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda k
 """Families of types within which a column is cast unasked; a value that does not fit fails."""
 
 
+class Misfit(Exception):
+    """What a spout or bolt emits is not what it declares; and what to write instead."""
+
+    def __init__(self, problem: str, instead: str) -> None:
+        super().__init__(problem)
+        self.problem, self.instead = problem, instead
+
+
 @contextmanager
 def blame_component(task: Task) -> Iterator[None]:
     """Inside, what the engineer's code raises becomes a TopologyError that names the component, the error and the line."""
     try:
         yield
+    except Misfit as error:
+        advice = f"; {error.instead}" if error.instead else ""
+        raise TopologyError(f"'{task.component}' (task {task.id}) {error.problem}{_place(error)}{advice}") from None
     except (OuzelError, Death):
         raise
     except FAILURES as error:
@@ -57,38 +68,54 @@ _FRAMES = {
 """What to write instead of what is no frame, by its class."""
 
 
-def fit_frame(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """What the task emits, in the columns and types that its component declares for the stream.
+def fit_frame(outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """What a task emits, in the columns and types that its component declares for the stream.
 
     Raises:
-        TopologyError: it is no frame, the stream is not declared, or columns or types are others.
+        Misfit: it is no frame, the stream is not declared, or columns or types are others.
     """
     if not isinstance(frame, pl.DataFrame):
         instead, kind = _FRAMES.get(type(frame).__name__, "write pl.DataFrame(…) of it"), type(frame).__name__
         if type(frame).__module__.startswith("pandas"):
             instead, kind = "write pl.from_pandas(frame)", f"pandas {kind}"
-        raise _refusal(task, f"emits a {kind}, and what travels are Polars data frames; {instead}")
+        raise Misfit(f"emits a {kind}, and what travels are Polars data frames", instead)
     if stream not in outputs:
         declared = ", ".join(f"'{name}'" for name in outputs) or "none"
-        raise _refusal(task, f"emits the stream '{stream}', which it does not declare; it declares {declared}")
+        given = ", ".join(f"{name!r}: ouzel.schema(…)" for name in dict.fromkeys((*outputs, stream)))
+        raise Misfit(
+            f"emits the stream '{stream}', which it does not declare: it declares {declared}",
+            f"write set_bolt(name, bolt, {{{given}}}), or leave stream= out",
+        )
     kinds = outputs[stream].polars()
     if frame.columns != list(kinds):
         if sorted(frame.columns) != sorted(kinds):
-            raise _refusal(task, f"emits columns {', '.join(frame.columns)}, and declares {', '.join(kinds)}")
+            problem = f"emits columns {', '.join(frame.columns) or 'none'}, and declares {', '.join(kinds)}"
+            raise Misfit(problem, _advise_of_columns(frame.columns, list(kinds)))
         frame = frame.select(kinds)
-    return frame if frame.schema == pl.Schema(kinds) else frame.with_columns(_columns(task, outputs[stream], frame))
+    return frame if frame.schema == pl.Schema(kinds) else frame.with_columns(_columns(outputs[stream], frame))
 
 
-def _columns(task: Task, schema: Schema, frame: pl.DataFrame) -> list[pl.Series]:
+def _advise_of_columns(made: list[str], declared: list[str]) -> str:
+    """What to write where a frame has other columns than are declared."""
+    extra, lacking = [name for name in made if name not in declared], [name for name in declared if name not in made]
+    if len(extra) == len(lacking):
+        return f"write frame.rename({dict(zip(extra, lacking, strict=True))})"
+    if lacking:
+        return f"add {', '.join(lacking)} to the frame, or declare ouzel.schema(…) without"
+    return (
+        f"write frame.select({', '.join(map(repr, declared))}), or declare {', '.join(extra)} in ouzel.schema(…), too"
+    )
+
+
+def _columns(schema: Schema, frame: pl.DataFrame) -> list[pl.Series]:
     made = []
     for name, kind in schema.polars().items():
         column = frame[name]
         alike = column.dtype == pl.Null or any(belongs(column.dtype) and belongs(kind) for belongs in _KINDS)
         if column.dtype != kind and not alike:
-            raise _refusal(
-                task,
-                f"emits column '{name}' as {column.dtype}, and declares it {schema[name].type}; "
-                f"{_advise_of_dtype(name, kind, column.dtype)}",
+            raise Misfit(
+                f"emits column '{name}' as {column.dtype}, and declares it {schema[name].type}",
+                _advise_of_dtype(name, kind, column.dtype),
             )
         made.append(column.cast(kind))
     return made
@@ -105,7 +132,3 @@ _DECLARED: Mapping[pl.DataType, str] = {
     pl.Int64(): "int", pl.Float64(): "float", pl.String(): "str", pl.Boolean(): "bool", pl.Date(): "date", pl.Binary(): "bytes",
 }  # fmt: skip
 """What `ouzel.schema` takes for columns of Polars' types."""
-
-
-def _refusal(task: Task, problem: str) -> TopologyError:
-    return TopologyError(f"'{task.component}' (task {task.id}) {problem}")

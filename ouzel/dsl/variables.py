@@ -1,0 +1,183 @@
+"""Variables around a function of the user's: what it changes of them, and what has become of them since its step was written."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
+from itertools import pairwise
+from types import FunctionType
+from typing import Any
+
+from ouzel.callers import users_level
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.dsl.producers import Producer, StepTaken
+from ouzel.errors import QueryError
+
+CHANGING = frozenset(
+    [
+        "append",
+        "appendleft",
+        "extend",
+        "insert",
+        "remove",
+        "add",
+        "update",
+        "discard",
+        "pop",
+        "popleft",
+        "popitem",
+        "clear",
+        "subtract",
+    ]
+)
+"""Methods that change a list, a set or a dict."""
+
+NEAR = 4
+"""Within so many instructions of one another a value is computed and stored."""
+
+PLAIN = (str, bytes, int, float, bool, date, timedelta, Decimal, type(None))
+"""Variables that are compared to see whether a variable has changed."""
+
+KEEPS = "keep what is to be known of a key by sum_by_key(monoid)"
+
+Variables = Mapping[str, object]
+
+
+def warn_of_changes(function: Callable[..., Any], called: str) -> None:
+    """Warn of a function that changes a variable around it: each task has one of its own, and the program's stays as it is."""
+    name = _counted(function)
+    if name:
+        told = (
+            f"counts in the global {name!r}, of which each task has one of its own, and the program's stays as it is; "
+            f"write ouzel.counter({name!r}).add(), and read run.status().counters"
+        )
+    elif changed := next(_changed(function), ""):
+        told = f"changes {changed}, of which each task has one of its own, and the program's stays as it is; {KEEPS}"
+    else:
+        return
+    warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
+
+
+def check_no_stream(function: Callable[..., Any], called: str) -> None:
+    """See that a function does not use a stream: it would run it, or plan one, for each record.
+
+    Raises:
+        QueryError: it does.
+    """
+    from ouzel.dsl.running import Runnable
+
+    plain = _plain(function)
+    around = {} if plain is None else _around(plain)
+    for one in dis.get_instructions(plain) if plain is not None else ():
+        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") and isinstance(around.get(one.argval), Runnable):
+            raise QueryError(
+                f"{called} uses the stream {one.argval!r}, which would run for each record",
+                instead=f"map to pairs by the same key, and join: a.map(lambda record: (key, record)).left_join({one.argval})",
+            )
+
+
+def variables_of(function: Callable[..., Any]) -> Variables:
+    """The plain values of the variables around a function that it reads and does not set."""
+    plain = _plain(function)
+    if plain is None:
+        return {}
+    made = list(dis.get_instructions(plain))
+    read = {one.argval for one in made if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF")}
+    own = {one.argval for one in made if one.opname in ("STORE_GLOBAL", "STORE_DEREF")}
+    around = _around(plain)
+    return {name: around[name] for name in sorted(read - own) if isinstance(around.get(name, ...), PLAIN)}
+
+
+def warn_of_later_values(graph: Iterable[Producer]) -> None:
+    """Warn of functions one of whose variables has another value than when their step was written: they are called with the last."""
+    for one in graph:
+        if isinstance(one, StepTaken):
+            _warn_of_later_values(one)
+
+
+def _warn_of_later_values(taken: StepTaken) -> None:
+    now, step = variables_of(taken.step.function), taken.step
+    for name, value in taken.variables.items():
+        if name in now and now[name] != value:
+            warnings.warn(
+                f"{step.called} (at {step.place}) uses {name!r}, which was {value!r:.60} when the step was written, and is "
+                f"{now[name]!r:.60} when it runs; to keep the former write lambda record, {name}={name}: …",
+                QueryWarning,
+                stacklevel=users_level(),
+            )
+
+
+def _plain(function: Callable[..., Any]) -> FunctionType | None:
+    """The function that is called; None if it is not written in Python."""
+    while isinstance(function, partial):
+        function = function.func
+    found = function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
+    found = found.__func__ if inspect.ismethod(found) else found
+    return found if isinstance(found, FunctionType) else None
+
+
+def _around(function: FunctionType) -> Variables:
+    """Variables that are not the function's own: those of its module, and of functions that it stands in."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells if _is_set(cell)}}
+
+
+def _is_set(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not ...
+    except ValueError:
+        return False
+
+
+def _counted(function: Callable[..., Any]) -> str:
+    """The global that the function adds to; empty if there is none."""
+    made = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
+    for one, then in pairwise(made):
+        if then.opname == "STORE_GLOBAL" and _is_added(one):
+            return str(then.argval)
+    return ""
+
+
+def _is_added(one: dis.Instruction) -> bool:
+    return one.opname == "BINARY_OP" and one.argrepr.endswith("=")
+
+
+def _changed(function: Callable[..., Any]) -> Iterator[str]:
+    """What the function changes, in words."""
+    plain = _plain(function)
+    if plain is None:
+        return
+    made = [one for one in dis.get_instructions(plain) if one.opname not in ("CACHE", "PRECALL", "RESUME")]
+    around, defaults = _around(plain), _defaults(plain)
+    for place, one in enumerate(made):
+        value = around.get(one.argval) if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") else None
+        said = f"the variable {one.argval!r}"
+        if one.opname == "LOAD_FAST" and one.argval in defaults:
+            value, said = defaults[one.argval], f"its argument {one.argval!r}, whose default is made once"
+        if isinstance(value, MutableSequence | MutableSet | MutableMapping) and _is_changed(made, place):
+            yield said
+        if one.opname == "STORE_ATTR" and any(map(_is_added, made[max(0, place - NEAR) : place])):
+            yield f"the attribute {one.argval!r}"
+
+
+def _defaults(function: FunctionType) -> Variables:
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
+
+
+def _is_changed(made: list[dis.Instruction], place: int) -> bool:
+    """Whether what is loaded here is changed: by a method, or by an item that is computed and stored."""
+    after = made[place + 1 : place + 3]
+    if after and after[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and after[0].argval in CHANGING:
+        return True
+    stored = len(after) > 1 and after[1].opname == "STORE_SUBSCR"
+    if stored and place and made[place - 1].opname == "BINARY_OP":
+        return True
+    rest = made[place + 1 : place + 3 * NEAR]
+    added = next((at for at, one in enumerate(rest) if _is_added(one)), None)
+    return added is not None and any(one.opname == "STORE_SUBSCR" for one in rest[added : added + NEAR])
