@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.misfits import find_decimal, find_null_word
+from ouzel.connectors.misfits import find_comma, find_decimal, find_null_word
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
@@ -40,6 +40,8 @@ def of_unread(bad: BadRow) -> RefusedRecord:
     )
     if declared := find_decimal(record.reason):
         meant = f"declare {declared}, which takes it; otherwise "
+    if column := find_comma(record.reason):
+        meant = f"declare {column} VARCHAR, and write CAST(REPLACE({column}, ',', '.') AS DECIMAL(18, 2)) in the query; otherwise "
     return replace(record, detail=meant + READ_ON)
 
 
@@ -66,7 +68,9 @@ class Refusals:
             return
         if self.policy is BadRecordPolicy.FAIL:
             first = records[0]
-            is_read = first.raw and first.where  # what is in no place is the row that SELECT without FROM computes of
+            is_read = (
+                first.raw.strip("{}") and first.where
+            )  # what is in no place is the row that SELECT without FROM computes of
             reason = f"{first.reason}: {first.raw[:SHOWN]}" if is_read else first.reason
             where = "" if first.where == component else first.where
             raise BadRecord(where, "\n".join(part for part in (reason, first.detail) if part))
