@@ -236,7 +236,7 @@ def _decode(_: str, arguments: Sequence[str]) -> str:
     return f"CASE {value} {pairs}{otherwise} END" if pairs else ""
 
 
-def _numbered(arguments: Sequence[str]) -> list[str]:
+def _number_pairs(arguments: Sequence[str]) -> list[str]:
     """A number and values, as a value and the pairs of DECODE."""
     pairs = ((str(number), value) for number, value in enumerate(arguments[1:], 1))
     return [*arguments[:1], *(part for pair in pairs for part in pair)]
@@ -261,8 +261,8 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("sumif", "sum_if"), _same("SUM({}) FILTER (WHERE {})", 2)),
     "replicate": _same("REPEAT({}, {})", 2),
     "space": _same("REPEAT(' ', {})", 1),
-    "choose": lambda name, arguments: _decode(name, _numbered(arguments)),
-    "elt": lambda name, arguments: _decode(name, _numbered(arguments)),
+    "choose": lambda name, arguments: _decode(name, _number_pairs(arguments)),
+    "elt": lambda name, arguments: _decode(name, _number_pairs(arguments)),
     "stuff": _same("OVERLAY({0} PLACING {3} FROM {1} FOR {2})", 4),
     **dict.fromkeys(("date_from_parts", "datefromparts"), _same("MAKE_DATE({}, {}, {})", 3)),
     "pmod": _remainder,

@@ -28,13 +28,13 @@ def note_unreadable(source: QueryText, span: Span, shown: str, value: Expression
     """Add a note where the cast of a constant text fails every row that reaches it."""
     if not isinstance(kind, _READ) or not isinstance(value, Literal) or value.type != VARCHAR or value.value is None:
         return
-    if _fails(Cast(kind, value)):
+    if _is_failing(Cast(kind, value)):
         advice = next((written for of, written in _WRITTEN if isinstance(kind, of)), "write a number")
         problem = f"{shown} is no {kind}, so that each row fails which this is computed for"
         source.note(problem, span, f"{advice}; TRY_CAST would make it NULL")
 
 
-def _fails(cast: Cast) -> bool:
+def _is_failing(cast: Cast) -> bool:
     import polars as pl
 
     from ouzel.compiler.functions.kernel import evaluate, lower

@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression
-from ouzel.compiler.plan import Node, Project
+from ouzel.compiler.plan import Node
 from ouzel.compiler.sql.queries.correlation import select_of
 from ouzel.compiler.sql.queries.group_keys import has_aggregate, has_keys
 from ouzel.compiler.sql.queries.limits import FirstRows
@@ -31,17 +31,11 @@ def note_null_of_not_in(source: QueryText, node: exp.Expr, item: Expression, bel
 
 def _may_be_null(item: Expression, below: Node) -> bool:
     """Whether a table may have a NULL in the column that an item is; what is computed may be one."""
-    while isinstance(item, Column):
-        if not below.schema[item.name].nullable:
-            return False
-        if len(below.inputs) != 1:
-            return True
-        value = dict(below.items).get(item.name) if isinstance(below, Project) else item
+    name = item.name if isinstance(item, Column) else ""
+    while name and below.schema[name].nullable and len(below.inputs) == 1:
+        _, name = below.origins.get(name, (0, ""))
         (below,) = below.inputs
-        if not isinstance(value, Column) or value.name not in below.schema.names:
-            return True
-        item = value
-    return True
+    return not name or below.schema[name].nullable
 
 
 def _first_item(node: exp.Expr) -> exp.Expr:
