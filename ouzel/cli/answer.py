@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.cli.choices import ResultFormat
+from ouzel.cli.far_years import warn_of_far_years
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.table import PIPE_WIDTH, final, ranking_column, sort_by_columns, sort_for_reading
 from ouzel.cli.values import json_rows
@@ -269,6 +270,7 @@ class Page:
         with console.capture() as drawn:
             console.print(final(frame, self.schema, self.height(table), console.width, self.vertical))
         self.out.write(drawn.get())
+        warn_of_far_years(frame, self.schema)
 
 
 def _terminal() -> dict[str, Any]:

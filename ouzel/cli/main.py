@@ -38,6 +38,7 @@ from ouzel.cli.savepoints import plan_from, refuse_without_from
 from ouzel.cli.submitted import COMMANDS, explain_submitted, is_submitted, submit_query
 from ouzel.cli.top import top
 from ouzel.cli.ui import ui
+from ouzel.cli.wording import Commands
 from ouzel.descriptors import open_standard_streams
 from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
@@ -53,6 +54,7 @@ OBJECTS_PER_COLLECTION = 100_000
 
 app = typer.Typer(
     name="ouzel",
+    cls=Commands,
     help="One question, in SQL or Python, as a topology that runs for ever.",
     epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 3 stream and batch differ; "
     "4 answered, but state was lost; 130 stopped by Ctrl-C.",

@@ -9,6 +9,7 @@ NULL_WORDS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", 
 
 _MISFIT = re.compile(r"'([^']*)' does not fit column ")
 _FRACTION = re.compile(r"'?[+-]?\d+\.(\d+)'? does not fit column '(.*)' of type (?:TINYINT|SMALLINT|INT|BIGINT)$")
+_COMMA = re.compile(r"'?[+-]?\d+,\d+'? does not fit column '(.*)' of type (?:FLOAT|DOUBLE|DECIMAL\(\d+, \d+\))$")
 
 
 def find_null_word(reason: str, raw: str) -> str:
@@ -16,6 +17,12 @@ def find_null_word(reason: str, raw: str) -> str:
     found = _MISFIT.match(reason)
     word = found[1] if found else ""
     return word if word in NULL_WORDS and not raw.lstrip().startswith(("{", "[")) else ""
+
+
+def find_comma(reason: str) -> str:
+    """The column of a number with a decimal comma; empty if the record is bad for another reason."""
+    found = _COMMA.match(reason)
+    return found[1] if found else ""
 
 
 def find_decimal(reason: str) -> tuple[str, str] | None:

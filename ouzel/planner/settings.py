@@ -268,6 +268,10 @@ def _advise(key: str) -> str:
         return "write each setting by its name: parallelism=2"
     if of_flink := next((advice for pattern, advice in FLINK_SETTINGS.items() if fnmatchcase(key, pattern)), ""):
         return of_flink
+    if key.startswith("spark."):
+        return f"Spark's settings are given to the command: ouzel batch question.sql --conf {key}=..."
+    if key.lower().replace(".", "").replace("_", "") in ("timezone", "sessiontimezone"):
+        return FLINK_SETTINGS["table.local-time-zone"]
     if key.startswith(_OF_FLINK):
         return "it is a setting of Flink: see docs/flink.md for what is written here"
     meant = OF_STORM.get(key.replace(".", "_").removeprefix("topology_"))

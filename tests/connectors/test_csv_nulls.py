@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv.format import CsvDecoder
-from ouzel.connectors.misfits import find_decimal, find_null_word
+from ouzel.connectors.misfits import find_comma, find_decimal, find_null_word
 from ouzel.errors import ConnectorError
 
 COLUMNS = {"t": pl.String(), "n": pl.Int32()}
@@ -105,3 +105,16 @@ def test_a_fraction_in_a_column_of_whole_numbers_is_told_of_its_type(
     reason: str, declared: tuple[str, str] | None
 ) -> None:
     assert find_decimal(reason) == declared
+
+
+@pytest.mark.parametrize(
+    ("reason", "column"),
+    [
+        ("'1,50' does not fit column 'price' of type DECIMAL(5, 2)", "price"),
+        ("'-1,5' does not fit column 'x' of type DOUBLE", "x"),
+        ("'1,50' does not fit column 'n' of type VARCHAR", ""),
+        ("'1,50,2' does not fit column 'x' of type DOUBLE", ""),
+    ],
+)
+def test_a_decimal_comma_is_told_of_its_column(reason: str, column: str) -> None:
+    assert find_comma(reason) == column

@@ -76,8 +76,8 @@ def test_results_of_arithmetic_have_spark_s_type(name: str, left: object, right:
     ("name", "arguments", "message"),
     [
         ("upper", [A], "UPPER takes VARCHAR, not INT; write UPPER(CAST(a AS VARCHAR))"),
-        ("uper", [S], "there is no function UPER; did you mean UPPER or POWER?"),
-        ("qqq", [S], "there is no function QQQ"),
+        ("uper", [S], "there is no function UPER; did you mean UPPER?"),
+        ("qqq", [S], "there is no function QQQ; SHOW FUNCTIONS lists those that there are"),
         ("add", [S, A], "+ does not take (VARCHAR, INT); write CAST(s AS BIGINT) + a"),
         ("concat", [S, A], "|| does not take (VARCHAR, INT); write s || CAST(a AS VARCHAR)"),
         ("year", [S], "YEAR takes DATE, not VARCHAR; write YEAR(CAST(s AS DATE))"),

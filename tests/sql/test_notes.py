@@ -245,3 +245,58 @@ def test_the_day_in_utc_of_a_window_of_local_days_is_told_of(day: str) -> None:
 )
 def test_what_says_the_right_day_is_not_told_of(day: str, zone: str) -> None:
     assert notes_of(WINDOWED.format(day, zone)) == []
+
+
+OF_TEXTS = TABLE.format(", s VARCHAR, y DOUBLE, k BIGINT NOT NULL")
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("SELECT INSTR('p', s) AS i FROM t;", "INSTR takes 'p' for the text that is looked into; write INSTR(s, 'p')"),
+        (
+            "SELECT LOCATE(s, 'p') AS i FROM t;",
+            "LOCATE takes 'p' for the text that is looked into; write LOCATE('p', s)",
+        ),
+        (
+            "SELECT CONCAT_WS(s, '-', s) AS c FROM t;",
+            "CONCAT_WS takes '-' for a value, and the separator comes first; write CONCAT_WS('-', s, s)",
+        ),
+        ("SELECT s FROM t WHERE s LIKE 'a*';", "* is a plain character in LIKE; write 'a%'"),
+        (
+            "SELECT s FROM t WHERE s LIKE '[ab].%';",
+            r"brackets are plain characters in LIKE; write REGEXP_LIKE(s, '^[ab]\..*$')",
+        ),
+        (
+            "SELECT s FROM t WHERE x = x;",
+            "x = x compares a column with itself, and is true of each row where it is not NULL; "
+            "write the alias of its table before the other one, as in o.column",
+        ),
+        ("SELECT s FROM t WHERE s = '{{ name }}';", "a template in a text is not filled in; write what stands for it"),
+        (
+            "SELECT s FROM t WHERE x > CAST('much' AS INT);",
+            "'much' is no INT, so that each row fails which this is computed for; write a number; TRY_CAST would make it NULL",
+        ),
+        (
+            "SELECT s FROM t WHERE s NOT IN (SELECT u.s FROM t AS u);",
+            "NOT IN is true of no row when its query gives a NULL in u.s; add WHERE ... IS NOT NULL to that query, or write NOT EXISTS",
+        ),
+    ],
+)
+def test_what_gives_another_answer_than_is_meant_is_told(query: str, note: str) -> None:
+    (told,) = notes_of(OF_TEXTS + query)
+    assert told.split("\n")[0].partition(": ")[2] == note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT INSTR(s, 'p') AS i, LOCATE('p', s) AS j, CONCAT_WS('-', s, s) AS c, REPLACE('abc', 'b', 'd') AS r FROM t;",
+        "SELECT s FROM t WHERE s LIKE 'a*%' OR s LIKE '50[_%' OR s SIMILAR TO '[ab]*';",
+        "SELECT a.s FROM t AS a JOIN t AS b ON a.s = b.s WHERE a.x = b.y;",
+        "SELECT s FROM t WHERE x > CAST('10' AS INT) OR x > TRY_CAST('much' AS INT) OR s = '{\"a\": {}}';",
+        "SELECT s FROM t WHERE s NOT IN (SELECT u.s FROM t AS u WHERE u.s IS NOT NULL) AND k NOT IN (SELECT u.k FROM t AS u);",
+    ],
+)
+def test_what_is_meant_is_not_told(query: str) -> None:
+    assert not notes_of(OF_TEXTS + query)

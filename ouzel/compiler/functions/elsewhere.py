@@ -26,6 +26,7 @@ _NAMES = {
     "JSON_EXISTS(text, '$')": "json_valid is_valid_json",
     "the text as it is: JSON_VALUE(text, '$.path') looks into it": "parse_json try_parse_json json_parse from_json",
     "CARDINALITY(SPLIT(...)), or read the array as a column of a table with 'format' = 'json'": "json_length json_array_length",
+    "MD5(text)": "hash farm_fingerprint cityhash64 murmurhash xxhash64 hash64",
     "SPLIT(text, ',')": "string_split string_to_array",
     "COUNT(DISTINCT value)": "count_distinct",
     "APPROX_COUNT_DISTINCT(value)": "hll_count",
@@ -109,8 +110,9 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
         advice = f"write FROM {name.upper()}(TABLE t, DESCRIPTOR(ts), ...), and group by window_start and window_end"
         return QueryError(f"{name.upper()} stands in FROM, or as a key of GROUP BY alone", instead=advice)
     problem, ours = f"there is no function {name.upper()}", _HERE.get(name.lower())
-    close = get_close_matches(name.lower(), known, n=3)
-    instead = f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
+    close = get_close_matches(name.lower(), known, n=3, cutoff=0.7)
+    instead = "SHOW FUNCTIONS lists those that there are"
+    instead = f"did you mean {' or '.join(match.upper() for match in close)}?" if close else instead
     return QueryError(problem, instead=f"write {ours}" if ours else instead, about=(FUNCTION, name))
 
 

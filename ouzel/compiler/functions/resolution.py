@@ -60,7 +60,11 @@ def _parts_of(name: str, arguments: Sequence[Expression]) -> Expression | None:
         case "between", (value, low, high) if compares_apart(value, low, high):
             return resolve_call("and", [resolve_call("ge", [value, low]), resolve_call("le", [value, high])])
         case "nullif", (value, other) if are_of_two_types(value, other):
-            return Case(value.type, ((resolve_call("eq", arguments), Literal(value.type, None)),), value)
+            try:
+                equal = resolve_call("eq", arguments)
+            except TypeMismatch:  # the refusal of the call itself says what was written
+                return None
+            return Case(value.type, ((equal, Literal(value.type, None)),), value)
     return None
 
 

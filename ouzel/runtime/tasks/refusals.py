@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.misfits import find_decimal, find_null_word
+from ouzel.connectors.misfits import find_comma, find_decimal, find_null_word
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
@@ -43,6 +43,11 @@ def _advise_of_unread(bad: RefusedRecord, in_python: bool) -> str:
         column, kind = declared
         shown = f"{column}: Annotated[Decimal, '{kind}']" if in_python else f"{column} {kind}"
         return f"declare {shown}, which takes it; otherwise {read_on}"
+    if column := find_comma(bad.reason):
+        shown = f"declare {column} VARCHAR, and write CAST(REPLACE({column}, ',', '.') AS DECIMAL(18, 2)) in the query"
+        if in_python:
+            shown = f"declare {column}: str, and write Decimal(record.{column}.replace(',', '.')) in a step"
+        return f"{shown}; otherwise {read_on}"
     if word := find_null_word(bad.reason, bad.raw):
         option = f"the source's option csv_null='{word}'" if in_python else f"the table's option 'csv.null' = '{word}'"
         return f"if '{word}' stands for NULL, {option} reads it so; otherwise {read_on}"
@@ -80,7 +85,9 @@ class Refusals:
             return
         if self.policy is BadRecordPolicy.FAIL:
             first = records[0]
-            is_read = first.raw and first.where  # what is in no place is the row that SELECT without FROM computes of
+            is_read = (
+                first.raw.strip("{}") and first.where
+            )  # what is in no place is the row that SELECT without FROM computes of
             reason = f"{first.reason}: {first.raw[:SHOWN]}" if is_read else first.reason
             where = "" if first.where == component else first.where
             raise BadRecord(where, "\n".join(part for part in (reason, first.detail) if part))

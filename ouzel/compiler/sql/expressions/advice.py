@@ -35,7 +35,7 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     """Advice for operands whose types an operator does not take; empty if there is none."""
     (text, value), (other_text, other) = left, right
     if sign in ("AND", "OR") and value.type == BOOLEAN:
-        return _of_half_condition(sign, text, other_text)
+        return _of_half_condition(sign, text, other_text, isinstance(other, Literal))
     if sign in ("+", "-") and isinstance(value.type, IntervalType) and isinstance(other.type, _NUMBERS):
         count, unit = other_text if other_text.isdigit() else "1", "MONTH" if value.type.months else "MINUTE"
         return f"say what the number counts: write {sign} INTERVAL '{count}' {unit}"
@@ -97,10 +97,10 @@ def _of_text_as_time(sign: str, left: WrittenExpression, right: WrittenExpressio
     return f"write CAST({text} AS TIMESTAMP(3)) {sign} {span}"
 
 
-def _of_half_condition(sign: str, condition: str, value: str) -> str:
+def _of_half_condition(sign: str, condition: str, value: str, is_constant: bool) -> str:
     """Advice for `a = 1 OR 2`: each side is a condition of its own."""
     parts = re.match(r"(?is)(.+?)\s*(=|<>|!=|<=|>=|<|>|\b(?:NOT\s+)?I?LIKE\b)", condition)
-    if parts is None:
+    if parts is None or not is_constant:
         return f"write a condition behind {sign}: {value} = ..."
     also = f", or {parts[1]} IN (...)" if sign == "OR" and parts[2] == "=" else ""
     return f"write a whole condition behind {sign}: {parts[1]} {parts[2]} {value}{also}"
@@ -184,7 +184,7 @@ def of_arguments(name: str, texts: Sequence[str], values: Sequence[Expression]) 
             return f"write ARRAY_CONTAINS({', '.join(texts)})"
         case [first, ArrayType()] if name in _ITEM_SECOND and not isinstance(first, ArrayType):
             return f"the array comes first: write {name.upper()}({texts[1]}, {texts[0]})"
-        case [IntegerType() | FloatType() | DecimalType()] if name == "to_timestamp":
+        case [IntegerType() | FloatType() | DecimalType()] if name in ("to_timestamp", "to_timestamp_ltz"):
             return (
                 f"say what the number counts: write TO_TIMESTAMP_LTZ({texts[0]}, 3) of milliseconds, with 0 of seconds"
             )

@@ -27,6 +27,8 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
     of_span,
     round_time,
 )
+from ouzel.compiler.sql.expressions.suspicions import note_exchanged, note_itself, note_template
+from ouzel.compiler.sql.expressions.unreadable import note_unreadable
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, looked_into, place
@@ -133,6 +135,7 @@ class Binder:
         """Two operands of an operator, each with what is bound of it."""
         function, sign = _BINARY[type(node)]
         self._note_null(sign, left[0], right[0])
+        note_itself(self.source, sign, (left[0], right[0]), (left[1], right[1]))
         if sign == "/" and all(
             isinstance(value.type, IntegerType) and self._is_aggregate(part) for part, value in (left, right)
         ):
@@ -188,6 +191,7 @@ class Binder:
         """A string or a number."""
         consume(self.source, node, "this", "is_string")
         if node.args["is_string"]:
+            note_template(self.source, node)
             return Literal(VARCHAR, node.name)
         return self._locate(node, lambda: literals.number(node.name))
 
@@ -280,6 +284,8 @@ class Binder:
         if not can_cast(bound.type, kind):
             advice = of_span(self.source, operand, bound) or of_cast(self._text(operand), bound.type, kind)
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)
+        if not safe:
+            note_unreadable(self.source, place(node), self._text(operand), bound, kind)
         return cut(self.source, place(node), Cast(kind, bound, safe) if bound.type != kind else bound, kind)
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
@@ -376,6 +382,7 @@ class Binder:
             self._note_months(node)
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         note_local_day(self.source, self.relation.node, node, name, node.expressions, arguments)
+        note_exchanged(self.source, node, name, written, arguments)
         if name == "extract":
             return bind_extract(self, node, arguments[-1])
         if name.endswith(" to"):

@@ -28,6 +28,7 @@ _UNITS = frozenset(
         "DAYOFYEAR",
     ]
 )
+_CUT_TO = ("MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _SHORT = {"D": "DAY", "DD": "DAY", "HH": "HOUR", "MI": "MINUTE", "N": "MINUTE", "SS": "SECOND", "S": "SECOND", "MM": "MONTH",
           "YY": "YEAR", "YYYY": "YEAR", "WW": "WEEK", "QQ": "QUARTER", "WEEKDAY": "DOW", "DW": "DOW"}  # fmt: skip
 _TYPE = re.compile(
@@ -53,8 +54,14 @@ def _text(argument: str) -> str | None:
     return argument[1:-1] if len(argument) > 1 and argument[0] == argument[-1] == "'" else None
 
 
+def _time(argument: str) -> str:
+    """A time as it is written; a text that is one becomes a TIMESTAMP."""
+    found = re.fullmatch(r"'(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d))?'", argument)
+    return f"TIMESTAMP '{found[1]} {found[2] or '00:00:00'}'" if found else argument
+
+
 def _difference(name: str, arguments: Sequence[str]) -> str:
-    match arguments:
+    match [_time(argument) for argument in arguments]:
         case [unit, start, end] if name == "datediff" and read_unit(unit) == "DAY":
             midnights = f"DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
             return f"TIMESTAMPDIFF(DAY, {start}, {end}) for full days, or {midnights} for the midnights between them"
@@ -71,13 +78,15 @@ def _cut_off(_: str, arguments: Sequence[str]) -> str:
     match arguments:
         case [unit, time] if read_unit(unit) and _text(unit) is None:
             return f"DATE_TRUNC('{read_unit(unit)}', {time})"
+        case [value, digits] if digits.isdigit():
+            return f"SIGN({value}) * FLOOR(ABS({value}) * 1e{digits}) / 1e{digits} to cut, or ROUND({value}, {digits})"
         case [time, unit] if read_unit(unit) and not read_unit(time):
             return f"DATE_TRUNC('{read_unit(unit)}', {time})"
     return ""
 
 
 def _sum(name: str, arguments: Sequence[str]) -> str:
-    match arguments:
+    match [_time(argument) for argument in arguments]:
         case [unit, count, time] if read_unit(unit):
             return f"TIMESTAMPADD({read_unit(unit)}, {count}, {time})"
         case [time, span] if found := _INTERVAL.fullmatch(span):
@@ -92,7 +101,7 @@ def _part(_: str, arguments: Sequence[str]) -> str:
     return ""
 
 
-def _convert(_: str, arguments: Sequence[str]) -> str:
+def _convert(name: str, arguments: Sequence[str]) -> str:
     """T-SQL has the type first and MySQL last; a style is of a text that a time becomes."""
     kind, value, style = (*arguments, "", "", "")[:3]
     if not _TYPE.fullmatch(kind):
@@ -100,7 +109,7 @@ def _convert(_: str, arguments: Sequence[str]) -> str:
     if not value or not _TYPE.fullmatch(kind):
         return ""
     word = kind.partition("(")[0].strip().upper()
-    cast = f"CAST({value} AS {_SPELLED.get(word, word)}{kind[len(kind.partition('(')[0]) :]})"
+    cast = f"{'TRY_' * name.startswith('try_')}CAST({value} AS {_SPELLED.get(word, word)}{kind[len(kind.partition('(')[0]) :]})"
     return f"{cast}, or DATE_FORMAT({value}, 'yyyy-MM-dd') for a time in a style" if style else cast
 
 
@@ -220,6 +229,19 @@ def _bucket(_: str, arguments: Sequence[str]) -> str:
     return ""
 
 
+def _decode(_: str, arguments: Sequence[str]) -> str:
+    value, *rest = arguments or [""]
+    pairs = " ".join(f"WHEN {key} THEN {given}" for key, given in zip(rest[::2], rest[1::2], strict=False))
+    otherwise = f" ELSE {rest[-1]}" if len(rest) % 2 else ""
+    return f"CASE {value} {pairs}{otherwise} END" if pairs else ""
+
+
+def _number_pairs(arguments: Sequence[str]) -> list[str]:
+    """A number and values, as a value and the pairs of DECODE."""
+    pairs = ((str(number), value) for number, value in enumerate(arguments[1:], 1))
+    return [*arguments[:1], *(part for pair in pairs for part in pair)]
+
+
 _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("datediff", "date_diff", "timestamp_diff", "datetime_diff", "timestampdiff"), _difference),
     **dict.fromkeys(("date_trunc", "datetrunc", "timestamp_trunc", "datetime_trunc", "trunc"), _cut_off),
@@ -230,7 +252,22 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("to_char", "strftime", "format_timestamp", "format_date", "format_datetime"), _shown_time),
     **dict.fromkeys(("str_to_date", "strptime", "parse_timestamp", "parse_date", "parse_datetime"), _read_time),
     **dict.fromkeys(("window", "time_bucket"), _window),
+    **dict.fromkeys(("timestamp_millis", "epoch_ms", "timestamp_ms", "to_timestamp_ms"), _same("TO_TIMESTAMP_LTZ({}, 3)", 1)),
+    **dict.fromkeys(("timestamp_seconds", "from_epoch", "to_timestamp_s"), _same("TO_TIMESTAMP_LTZ({}, 0)", 1)),
+    **dict.fromkeys(("timestamp_micros", "epoch_us", "timestamp_us"), _same("TO_TIMESTAMP_LTZ({}, 6)", 1)),
+    **dict.fromkeys(("generate_array", "array_generate_range", "array_range"), _same("SEQUENCE({}, {})", 2)),
+    **{f"tostartof{unit.lower()}": _same(f"DATE_TRUNC('{unit}', {{}})", 1) for unit in _CUT_TO},
+    "countif": _same("COUNT_IF({})", 1),
+    **dict.fromkeys(("sumif", "sum_if"), _same("SUM({}) FILTER (WHERE {})", 2)),
+    "replicate": _same("REPEAT({}, {})", 2),
+    "space": _same("REPEAT(' ', {})", 1),
+    "choose": lambda name, arguments: _decode(name, _number_pairs(arguments)),
+    "elt": lambda name, arguments: _decode(name, _number_pairs(arguments)),
+    "stuff": _same("OVERLAY({0} PLACING {3} FROM {1} FOR {2})", 4),
+    **dict.fromkeys(("date_from_parts", "datefromparts"), _same("MAKE_DATE({}, {}, {})", 3)),
     "pmod": _remainder,
+    "decode": _decode,
+    "if": _same("IF({}, {}, NULL)", 2),
     **dict.fromkeys(("struct", "struct_pack"), _row),
     "isnull": _same("COALESCE({}, {})", 2),
     "months_between": _same("TIMESTAMPDIFF(MONTH, {1}, {0})", 2),

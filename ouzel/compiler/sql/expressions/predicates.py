@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Expression, conjunction
+from ouzel.compiler.sql.expressions.suspicions import note_pattern
 from ouzel.compiler.sql.syntax.dialect import LITERAL
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -180,6 +181,8 @@ def bind_like(binder: Binds, node: exp.Expr, escape: exp.Expr | None = None) -> 
     consume(binder.source, node, "this", "expression", "negate")
     arguments = [binder.bind(part) for part in (node.this, node.expression, escape) if part is not None]
     bound = binder.resolve(node, _PATTERNS[type(node)], arguments)
+    if len(arguments) == 2 and not isinstance(node, exp.SimilarTo):
+        note_pattern(binder.source, node, arguments[1])
     return binder.resolve(node, "not", [bound]) if node.args.get("negate") else bound
 
 

@@ -29,7 +29,7 @@ from ouzel.compiler.sql.queries.over import OverCalls
 from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.ttl import Forgetting
 from ouzel.compiler.sql.queries.windows import WindowCall, assign_session, assign_window, is_window, read_window
-from ouzel.compiler.sql.syntax.places import consume, place
+from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import BIGINT, BOOLEAN, DataType
 from ouzel.compiler.written import NodeLocation
@@ -367,6 +367,13 @@ class _Grouping:
         called = {visible.column: visible.name for visible in self.relation.columns}
         grouped = ", ".join(called.get(name, name) for name in self.keys.names if not name.startswith(_HIDDEN))
         advice = f"add {shown} to GROUP BY {grouped}" if grouped else f"add GROUP BY {shown}"
+        window = node.find_ancestor(exp.Window) if node is not None else None
+        if window is not None and isinstance(window.this, exp.Anonymous):
+            call = call_name(window.this).upper()
+            problem = f"{shown} is of single rows, and OVER sees the groups"
+            return self.binder.source.error(
+                problem, span, f"write {call}({call}({shown})) OVER (...), or group by {shown}"
+            )
         return self.binder.source.error(
             f"{shown} is neither in GROUP BY nor inside an aggregate", span, f"{advice}, or aggregate it: MAX({shown})"
         )

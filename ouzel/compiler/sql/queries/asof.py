@@ -171,7 +171,7 @@ def _show(value: Expression, side: Relation) -> str:
     found = (
         f"{one.table}.{one.name}" for one in side.columns if isinstance(value, Column) and one.column == value.name
     )
-    return next(found, str(value))
+    return next(found, value.written.part if value.written else str(value))
 
 
 def _place(join: exp.Join) -> Span:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
+from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.plan import Node
 from ouzel.compiler.sql.queries.correlation import select_of
 from ouzel.compiler.sql.queries.group_keys import has_aggregate, has_keys
 from ouzel.compiler.sql.queries.limits import FirstRows
@@ -12,6 +16,31 @@ from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import NotSupported
 
 _LIMITS = ("limit", "offset")
+
+
+def note_null_of_not_in(source: QueryText, node: exp.Expr, item: Expression, below: Node) -> None:
+    """Tell of NOT IN a query whose value may be NULL, and then leaves no row; one that asks for IS NOT NULL has been thought of."""
+    if not _may_be_null(item, below):
+        return
+    if not re.search(r"(?i)\bIS\s+NOT\s+NULL\b|\bCOALESCE\b", source.text[slice(*place(node))]):
+        problem = (
+            f"NOT IN is true of no row when its query gives a NULL in {source.text[slice(*place(_first_item(node)))]}"
+        )
+        source.note(problem, place(node.this), "add WHERE ... IS NOT NULL to that query, or write NOT EXISTS")
+
+
+def _may_be_null(item: Expression, below: Node) -> bool:
+    """Whether a table may have a NULL in the column that an item is; what is computed may be one."""
+    name = item.name if isinstance(item, Column) else ""
+    while name and below.schema[name].nullable and len(below.inputs) == 1:
+        _, name = below.origins.get(name, (0, ""))
+        (below,) = below.inputs
+    return not name or below.schema[name].nullable
+
+
+def _first_item(node: exp.Expr) -> exp.Expr:
+    first: exp.Expr = select_of(node.args["query"]).expressions[0]
+    return first
 
 
 def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | None]:

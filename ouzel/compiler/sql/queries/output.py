@@ -14,7 +14,8 @@ from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, is_name_of, name_of, near, pick
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import IntervalType, walk_type
+from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.compiler.types import IntervalType, RowType, walk_type
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -174,8 +175,18 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
     found = tuple(column for column in relation.columns if is_name_of(table, column.table))
     if not found:
         known = {column.table for column in relation.columns}
-        raise source.error(f"there is no table {table.text} in FROM", table.span, near(table.text, known))
+        advice = _advise_fields(table, relation) or near(table.text, known)
+        raise source.error(f"there is no table {table.text} in FROM", table.span, advice)
     return found
+
+
+def _advise_fields(name: Name, relation: Relation) -> str:
+    """The fields one by one, where the name before `.*` is a column with fields; else nothing."""
+    whole = next((column for column in relation.columns if is_name_of(name, column.name)), None)
+    kind = relation.column(whole).type if whole else None
+    if not isinstance(kind, RowType):
+        return ""
+    return f"{name.text} is a ROW, whose fields stand one by one: write {', '.join(f'{name.text}.{field}' for field, _ in kind.fields)}"
 
 
 def strip_alias(item: exp.Expr) -> exp.Expr:

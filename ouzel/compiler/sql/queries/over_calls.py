@@ -354,6 +354,9 @@ def _split_filter(source: QueryText, node: exp.Expr) -> tuple[exp.Expr, exp.Expr
         )  # fmt: skip
     if isinstance(node, exp.Filter):
         return node.this, node.expression.this
+    if isinstance(node, exp.WithinGroup):
+        advice = "compute it by GROUP BY in a subquery, and join that to the rows by the key"
+        raise source.error("WITHIN GROUP with OVER is not supported", place(node), advice, NotSupported)
     if not isinstance(node, exp.Anonymous):
         raise source.error("OVER follows a call", place(node), "write for example SUM(value) OVER (...)")
     return node, None

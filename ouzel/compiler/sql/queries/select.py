@@ -46,7 +46,9 @@ Tables = Callable[[Name], Relation]
 class WhereBinder(Binder):
     """Binds WHERE, where no aggregate can stand."""
 
-    no_aggregates = "WHERE sees single rows; write HAVING"
+    no_aggregates = (
+        "WHERE sees single rows; write HAVING behind GROUP BY, or compare with a subquery: a = (SELECT MAX(a) FROM t)"
+    )
     no_windows = "WHERE chooses the rows that it sees; write QUALIFY"
 
     def __init__(self, source: QueryText, relation: Relation, items: Sequence[exp.Expr]) -> None:
@@ -70,6 +72,7 @@ class QueryBinder:
         self.source, self.tables, self.named = source, tables, named
         self.emission, self.ttl, self.sides = Emission(source, query.emit), ttl, sides
         self.ctes: list[tuple[str, Relation]] = []
+        self.defining: list[str] = []
         self.behind: list[str] = []
         self.aliases: dict[str, str] = {}
 
@@ -111,7 +114,11 @@ class QueryBinder:
         if name.lower() in defined:
             span = place(cte.args["alias"])
             raise self.source.error(f"WITH names {name} twice", span, "give one of them another name")
-        relation = self.bind(cte.this).with_name(name, place(cte.args["alias"])[0])
+        self.defining.append(name)
+        try:
+            relation = self.bind(cte.this).with_name(name, place(cte.args["alias"])[0])
+        finally:
+            self.defining.pop()
         self.ctes.append((name, self._rename(relation, name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
@@ -237,7 +244,7 @@ class QueryBinder:
         name = name_of(self.source, node.this)
         if above := [node.args[key].name for key in ("catalog", "db", "table") if node.args.get(key)]:
             path = ".".join((*above, name.text))
-            advice = f"write {name.text}, or '{path}' if that is the path of a file"
+            advice = _advise_parts(name.text, path)
             if above[0].lower() in map(str.lower, self.aliases):
                 problem = f"{above[0]} is a table beside this one, and {path} an expression of its rows"
                 raise self.source.error(problem, place(node), f"write CROSS JOIN UNNEST({path}) AS u (element)")
@@ -248,6 +255,9 @@ class QueryBinder:
         try:
             return self.tables(name)
         except QueryError as error:
+            if any(is_name_of(name, defined) for defined in self.defining):
+                problem = f"the query of WITH {name.text} reads itself, and WITH RECURSIVE is not supported"
+                raise self.source.error(problem, place(node), _STEPS, NotSupported) from None
             if any(is_name_of(name, later) for later in self.behind):
                 error.instead = f"WITH names it further on: write {name.text} AS (...) before this query"
             raise
@@ -283,3 +293,17 @@ class QueryBinder:
                 "name each column once",
             )
         return relation.with_alias(table, [name.text for name in names])
+
+
+_STEPS = "write each step as a view, or a series of numbers as FROM UNNEST(SEQUENCE(1, 5)) AS u (n)"
+_FILES = frozenset({"csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet"})
+"""How the names of files end."""
+
+
+def _advise_parts(name: str, path: str) -> str:
+    """What to write for a table whose name has several parts, of which the last is `name`; a file is one of them where that ends so."""
+    if set(name) & {".", "/"}:  # csv.`orders.csv`
+        return f"the path of a file stands in single quotes: '{name}'"
+    if name.lower() in _FILES:
+        return f"the path of a file stands in single quotes: '{path}'"
+    return f"write {name}, or '{path}' if that is the path of a file"

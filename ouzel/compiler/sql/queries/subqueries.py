@@ -35,7 +35,7 @@ from ouzel.compiler.sql.queries.correlation import (
     strip_parentheses,
 )
 from ouzel.compiler.sql.queries.elements import elements_of
-from ouzel.compiler.sql.queries.existence import drop_order, without_limit
+from ouzel.compiler.sql.queries.existence import drop_order, note_null_of_not_in, without_limit
 from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
 from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
@@ -112,6 +112,7 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     found = join_relations(relation, inner.relation, kind, [*same, *inner.parts], at)
     if not negated:
         return found
+    note_null_of_not_in(queries.source, part, inner.items[0], inner.relation.node)
     if len(values) > 1:
         return _without_unknown_tuples(queries, found, values, same, inner, at)
     return _without_unknown(queries, found, values[0], inner, at)

@@ -40,7 +40,7 @@ from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.queries import parse_query
 from ouzel.compiler.sql.syntax.source import QueryText, Span
 from ouzel.compiler.sql.syntax.statements import Insert
-from ouzel.compiler.types import DATE, NULL, DateType, Field, TimestampType
+from ouzel.compiler.types import DATE, NULL, DataType, DateType, Field, TimestampType
 from ouzel.errors import QueryError
 
 
@@ -64,14 +64,12 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
     if len(targets) != len(relation.columns):
         problem = f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}"
         raise source.error(problem, statement.name.span, _advise_count(statement, table, relation, targets))
+    _check_types(source, statement, table, relation, targets)
     given = dict(zip(targets, relation.columns, strict=True))
     outputs = []
     for field in table.writable:
         if field.name in given:
-            column = relation.column(given[field.name])
-            if not can_coerce(column.type, field.type):
-                raise _misfit(source, statement, table, relation, targets, targets.index(field.name))
-            outputs.append(OutputColumn(field.name, cast_to(column, field.type)))
+            outputs.append(OutputColumn(field.name, cast_to(relation.column(given[field.name]), field.type)))
         else:
             outputs.append(_absent(source, statement, table, field))
     fitted = project(relation, outputs)
@@ -94,28 +92,33 @@ def _advise_count(statement: Insert, table: Table, relation: Relation, targets: 
     return f"{lacking}: add to the SELECT, or write INSERT INTO {table.name} ({', '.join(present)}) SELECT ..."
 
 
-def _misfit(
-    source: QueryText, statement: Insert, table: Table, relation: Relation, targets: Sequence[str], at: int
-) -> QueryError:
-    """The error for a column of the query that does not fit the one at its position; two that have changed places are told."""
+def _check_types(
+    source: QueryText, statement: Insert, table: Table, relation: Relation, targets: Sequence[str]
+) -> None:
+    """See that each column of the query fits the one at its position. All that do not are told at once; so are two that changed places."""
     types = [relation.column(column).type for column in relation.columns]
     wanted = [table.writable[name].type for name in targets]
-    span = _item(source, statement, at)
-    shown = relation.columns[at].name if span is None else source.text[span[0] : span[1]]
-    advice = f"write CAST({shown} AS {wanted[at]})"
-    if isinstance(wanted[at], DateType | TimestampType) and shown.startswith("'"):
-        advice = f"write {'DATE' if wanted[at] == DATE else 'TIMESTAMP'} {shown}"
-    swapped = [
-        other
-        for other in range(len(targets))
-        if other != at and can_coerce(types[at], wanted[other]) and can_coerce(types[other], wanted[at])
-    ]
-    if len(swapped) == 1 and not can_coerce(types[swapped[0]], wanted[swapped[0]]):
+    misfits = [at for at in range(len(targets)) if not can_coerce(types[at], wanted[at])]
+    if not misfits:
+        return
+    spans = {at: _item(source, statement, at) for at in misfits}
+    shown = {at: relation.columns[at].name if span is None else source.text[slice(*span)] for at, span in spans.items()}
+    casts = " and ".join(_write_as(shown[at], wanted[at]) for at in misfits)
+    advice = f"write {casts}"
+    if len(misfits) == 2 and all(can_coerce(types[a], wanted[b]) for a, b in (misfits, misfits[::-1])):
         names = list(targets)
-        names[at], names[swapped[0]] = names[swapped[0]], names[at]
-        advice = f"columns go by position: write INSERT INTO {table.name} ({', '.join(names)}), or {advice.removeprefix('write ')}"
-    problem = f"{shown} is {types[at]} and {table.name}.{targets[at]} is {wanted[at]}"
-    return source.error(problem, span or statement.name.span, advice)
+        first, second = misfits
+        names[first], names[second] = names[second], names[first]
+        advice = f"columns go by position: write INSERT INTO {table.name} ({', '.join(names)}), or {casts}"
+    problem = ", ".join(f"{shown[at]} is {types[at]} and {table.name}.{targets[at]} is {wanted[at]}" for at in misfits)
+    raise source.error(problem, spans[misfits[0]] or statement.name.span, advice)
+
+
+def _write_as(shown: str, kind: DataType) -> str:
+    """How what is written so becomes a value of that type."""
+    if isinstance(kind, DateType | TimestampType) and shown.startswith("'"):
+        return f"{'DATE' if kind == DATE else 'TIMESTAMP'} {shown}"
+    return f"CAST({shown} AS {kind})"
 
 
 def _item(source: QueryText, statement: Insert, at: int) -> Span | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from ouzel.compiler.catalog import UNREAD, ConnectorTraits, connector_of
 from ouzel.compiler.coercion import can_coerce, cast_to
@@ -23,7 +24,7 @@ from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.sql.syntax.words import is_quoted
-from ouzel.compiler.types import VARCHAR, DataType, Field, IntegerType, Schema, TimestampType
+from ouzel.compiler.types import VARCHAR, BytesType, DataType, Field, IntegerType, Schema, TimestampType, VarcharType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
 
@@ -74,6 +75,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     node = _compute_columns(source, statement, read, declared)
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))
+    _check_single(source, statement, dict(options), declared)
     physical = [column for column in statement.columns if not column.expression and not column.virtual]
     writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
     undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
@@ -112,10 +114,14 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                     advice += ", which is written and not read"
                 raise source.error(f"there is no connector '{option.value}'", option.span, advice)
             return found
+    for option in statement.options:
+        if get_close_matches(option.key.lower(), ["connector"], 1, 0.75):
+            raise source.error(f"there is no option '{option.key}'", option.span, "did you mean 'connector'?")
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
         statement.name.span,
-        f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
+        ("for a name of a query write CREATE VIEW; for rows that are kept " if statement.query else "")
+        + f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
     )
 
 
@@ -170,6 +176,29 @@ def _check_partitions(source: QueryText, statement: CreateTable) -> None:
                 f"PARTITIONED BY names {name.text}, and the table declares no such column",
                 name.span,
                 near(name.text, names, f"declare it with its type: {name.text} VARCHAR"),
+            )
+
+
+def _check_single(
+    source: QueryText, statement: CreateTable, options: Mapping[str, str], declared: Mapping[str, DataType]
+) -> None:
+    """See that a format whose record is one value has one column of it; a key and the folders of a partition stand elsewhere."""
+    if options.get("format") != "raw":
+        return
+    elsewhere = {options.get("key.field"), *options.get("key.fields", "").split(",")}
+    elsewhere |= {name.text for name in statement.partitions}
+    of_record = [
+        column.name
+        for column in statement.columns
+        if not column.expression and column.metadata is None and column.name.text not in elsewhere
+    ]
+    for name in of_record[1:2] or of_record:
+        if len(of_record) > 1 or not isinstance(declared[name.text], VarcharType | BytesType):
+            raise source.error(
+                f"the format 'raw' holds the whole record as one column of type VARCHAR or BYTES, and there is {name.text} "
+                f"{declared[name.text]}{' too' * (len(of_record) > 1)}",
+                name.span,
+                "declare one column, line VARCHAR, and take it apart in the query; or write 'format' = 'csv' or 'json'",
             )
 
 

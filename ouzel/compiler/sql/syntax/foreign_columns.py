@@ -91,6 +91,10 @@ def _check(source: QueryText, element: Tokens) -> None:
     if is_word(first, "WATERMARK") and len(rest) > 1 and is_word(rest[1], "AS"):
         advice = f"write WATERMARK FOR {rest[0].text} AS ..."
         raise source.error("this WATERMARK has no FOR", span_of(element[:2]), advice)
+    if is_word(first, "WATERMARK") and len(rest) > 1 and is_word(rest[1], "-"):
+        start, end = span_of(rest)
+        advice = f"write WATERMARK FOR {rest[0].text} AS {source.text[start:end]}"
+        raise source.error("this WATERMARK has no FOR and no AS", span_of(element[:2]), advice)
     if is_word(first, "WATERMARK") and is_word(rest[0], "FOR") and len(rest) > 2 and is_word(rest[2], "-"):
         start, end = span_of(rest[1:])
         advice = f"write WATERMARK FOR {rest[1].text} AS {source.text[start:end]}"

@@ -1,4 +1,4 @@
-"""COPY of other dialects: what to write instead, with the user's own file and format."""
+"""COPY and INSERT INTO a file of other dialects: what to write instead, with the user's own file and format."""
 
 from __future__ import annotations
 
@@ -18,12 +18,32 @@ def of_copy(tokens: Tokens) -> str:
     """What is wrong with COPY, and what to write: of a query or a table to a file, or of a file into a table."""
     path, is_read = _path(tokens)
     form = _format(tokens, path)
-    folder = path.removesuffix(PurePath(path).suffix) or path
     if is_read:
         options = f"('connector' = 'file', 'path' = '{path}', 'format' = '{form}')"
         return f"COPY is not supported: a table reads its file itself: write CREATE TABLE t (...) WITH {options}"
+    return f"COPY is not supported: {_advise(form, path)}"
+
+
+def _advise(form: str, path: str) -> str:
+    folder = path.removesuffix(PurePath(path).suffix) or path
     kept = f"CREATE TABLE out WITH ('connector' = 'file', 'path' = '{folder}', 'format' = '{form}') AS SELECT ..."
-    return f"COPY is not supported: write the query alone, and run {compose_command(form, path)}; for a folder of parts write {kept}"
+    return f"write the query alone, and run {compose_command(form, path)}; for a folder of parts write {kept}"
+
+
+def of_written_file(tokens: Tokens) -> tuple[int, str, str] | None:
+    """How many tokens the file has that an INSERT INTO names in place of a table, what is wrong, and what to write; None where it names
+    a table.
+    """
+    if len(tokens) < 3 or not (is_word(tokens[0], "INSERT") and is_word(tokens[1], "INTO")):
+        return None
+    count = 1
+    while len(tokens) > 3 + count and tokens[2 + count].text == "." and not is_text(tokens[2]):
+        count += 2
+    path = "".join(token.text for token in tokens[2 : 2 + count])
+    suffix = PurePath(path).suffix.lower()
+    if not is_text(tokens[2]) and suffix not in (*_ENDINGS, ".csv", ".tsv", ".txt"):
+        return None
+    return count, f"INSERT INTO takes a table, and {path} is a file", _advise(_ENDINGS.get(suffix, "csv"), path)
 
 
 def compose_command(form: str, path: str) -> str:

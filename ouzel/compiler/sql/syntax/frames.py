@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ouzel.compiler.plan import FrameKind, WindowFrame
 from ouzel.compiler.sql.expressions.literals import interval_us, number, row_count
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
@@ -79,6 +81,10 @@ def _amount(source: QueryText, tokens: Tokens, span: Span) -> int:
             raise source.error("a frame of months has no fixed length", span, "write it in days", NotSupported)
         return interval_us(source, tokens, span_of(tokens))
     advice = "write ROWS 5 PRECEDING"
+    if found := re.fullmatch(
+        r"(\d+) *(SECOND|MINUTE|HOUR|DAY)S?", tokens[0].text.upper()
+    ):  # '10 minutes', as Postgres has it
+        advice = f"write RANGE INTERVAL '{found[1]}' {found[2]} PRECEDING"
     if len(tokens) == 2 and is_numeral(tokens[0]) and not is_word(tokens[1], *_CALENDAR):
         advice = f"write RANGE INTERVAL '{tokens[0].text}' {tokens[1].text.upper()} PRECEDING"
     raise source.error("a frame is bounded by a number or an interval", span, advice)

@@ -112,6 +112,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: ParseError) -> Query
         return source.error(
             f"BETWEEN has no AND before {source.text[at:end]}", (at, end), _advise_and(source, tokens, between, at)
         )
+    if source.text[at:end] == ")" and not _is_balanced(tokens):
+        return source.error("nothing opens this )", (at, end), "leave it out, or write ( where it opens")
     guesses = (
         guess(tokens, at)
         for guess in (_guess_version, _guess_dialect, _guess_parentheses, _guess_clause, _guess_comma, _guess_operator)
@@ -173,6 +175,10 @@ def _guess_clause(tokens: Tokens, at: int) -> str:
         return ""
     if before.text.upper() == "EMIT":
         return _EMIT
+    follows = next((token for token in tokens if token.start >= at), None)
+    near = get_close_matches(before.text.upper(), ("GROUP", "ORDER", "PARTITION"), 1, 0.7)
+    if follows is not None and is_word(follows, "BY") and near:
+        return f"did you mean {near[0]} BY where you wrote {before.text} BY?"
     close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
     return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""
 
@@ -253,17 +259,22 @@ def _guess_dialect(tokens: Tokens, at: int) -> str:
         closed = matching(tokens, opened + 1) or index
         array = "".join(token.text for token in tokens[opened + 2 : closed]) or "array"
         return f"write CROSS JOIN UNNEST({array}) WITH ORDINALITY AS u ({alias}, {place}), which counts from 1"
-    if bare_word(tokens, index) == "INTO" and index + 1 < len(tokens):
-        name = tokens[index + 1].text
+    into = next((at for at in (index, index - 1) if bare_word(tokens, at) == "INTO"), len(tokens))
+    if into + 1 < len(tokens):
+        name = tokens[into + 1].text
         return f"write INSERT INTO {name} SELECT ..., or CREATE TABLE {name} WITH ('connector' = ...) AS SELECT ..."
     if bare_word(tokens, index) in ("ISNULL", "NOTNULL") and index:
         return f"write {tokens[index - 1].text} IS {'NOT ' * (bare_word(tokens, index) == 'NOTNULL')}NULL"
+    if index < len(tokens) and tokens[index].text.startswith("#"):
+        return "a comment begins with --, or stands between /* and */"
     if is_kind(tokens, index, TokenType.FARROW):
         return "write >= to compare"
     if bare_word(tokens, index - 1) in ("SAMPLE", "TABLESAMPLE"):
         return "a part of the rows is not chosen by chance: write a condition such as MOD(id, 10) = 0"
     if bare_word(tokens, index) in ("AND", "OR") and bare_word(tokens, index - 1) in ("AND", "OR"):
         return f"write one of {bare_word(tokens, index - 1)} and {bare_word(tokens, index)}"
+    if "OFFSET" in (bare_word(tokens, index), bare_word(tokens, index - 1)):
+        return "OFFSET takes a whole number: write OFFSET 10"
     if bare_word(tokens, index) == "PERCENT":
         return "write how many rows: LIMIT 10"
     using = next((at for at in (index, index - 1) if bare_word(tokens, at) == "USING"), len(tokens))

@@ -28,14 +28,15 @@ _REFUSED = {
     "SORT BY": "SORT BY is not supported: a stream has no end to sort at; write ORDER BY ... LIMIT 10 behind the query",
     "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
     "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
-    "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be",
+    "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be; "
+    "or a series of numbers as FROM UNNEST(SEQUENCE(1, 5)) AS u (n)",
     "LATERAL": "LATERAL of anything but a subquery or UNNEST is not supported: have the function give an ARRAY, and write CROSS JOIN "
     "UNNEST(f(x))",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported: compare a row with that before by LAG(...) OVER (PARTITION BY ... ORDER BY ts)",
     "TABLESAMPLE": "TABLESAMPLE is not supported: write a condition such as MOD(id, 10) = 0",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
-    "TOP": "TOP is not supported: write LIMIT behind the query",
+    "TOP": "TOP is not supported: write LIMIT 10 behind the query",
 }  # fmt: skip
 _ONLY_THERE: dict[str, Callable[[Tokens, int], bool]] = {
     "LIMIT": lambda tokens, at: (
@@ -76,6 +77,7 @@ _ANYWHERE = {
     "POSITIONAL JOIN": "rows of a stream have no position; join by a key",
     "WITH ROLLUP": "write GROUP BY ROLLUP (a, b)",
     "WITH CUBE": "write GROUP BY CUBE (a, b)",
+    "WITH TOTALS": "write GROUP BY ROLLUP (a, b), whose last row is of all",
     "UNION BY NAME": "name the columns of both sides in one order",
     "UNION ALL BY NAME": "name the columns of both sides in one order",
     "SELECT AS": "select the values as one: SELECT ROW(a, b) AS s",
@@ -117,6 +119,8 @@ _SIGNS = {
     "=<": "write <=",
     "=!": "write <>",
     "|>": "write the query in one piece: SELECT ... FROM t WHERE ...",
+    "@>": "write ARRAY_CONTAINS(a, value) of an array a, JSON_EXISTS(a, '$.key') of JSON text",
+    "<@": "write ARRAY_CONTAINS(b, value) of an array b, JSON_EXISTS(b, '$.key') of JSON text",
     "!~": "write NOT REGEXP_LIKE(text, 'pattern')",
     "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
 }
@@ -295,7 +299,9 @@ def _refuse_trailing(source: QueryText, tokens: Tokens, at: int) -> None:
 def _refuse_clause(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
     for words in (word, f"{word} {bare_word(tokens, at + 1)}"):
         if words in _REFUSED and (words not in _ONLY_THERE or _ONLY_THERE[words](tokens, at)):
-            raise source.error(_REFUSED[words], span_of(tokens[at : at + len(words.split())]), kind=NotSupported)
+            count = next((token.text for token in tokens[at + 1 : at + 3] if token.text.isdigit()), "10")
+            problem = _REFUSED[words].replace("LIMIT 10", f"LIMIT {count}")
+            raise source.error(problem, span_of(tokens[at : at + len(words.split())]), kind=NotSupported)
 
 
 def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:

@@ -17,7 +17,7 @@ import lark
 
 from ouzel.compiler.sql.statements.showing import is_listing, read_listing
 from ouzel.compiler.sql.syntax.foreign_columns import refuse_foreign_columns
-from ouzel.compiler.sql.syntax.foreign_copy import of_copy
+from ouzel.compiler.sql.syntax.foreign_copy import of_copy, of_written_file
 from ouzel.compiler.sql.syntax.foreign_tables import of_foreign_table
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import (
@@ -167,11 +167,22 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
         advice = _CLAUSES_ELSEWHERE[begun[0].upper()]
         if begun[0].upper() == "USING" and (ours := of_foreign_table(source, tokens)):
             advice = f"write {ours}"
+    if bare := _unquoted_option(source, tokens, at):
+        advice = f"write the value in quotes: {bare}"
     if source.text[at:end].upper() == "TO" and (
         setting := re.match(r"(?is)SET\s+([\w.]+)\s+TO\s+'?([^';]+)", source.text[tokens[0].start :])
     ):
         advice = f"write SET '{setting[1]}' = '{setting[2].strip()}'"
+        if setting[1].upper() in ("TIMEZONE", "TIME_ZONE"):
+            advice = "the session's time zone is UTC; name the zone where it matters, see docs/time-zones.md"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+def _unquoted_option(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The option of WITH whose value stands without quotes, and has a sign in it at this place; empty where it is another thing."""
+    begun = re.search(r"(?is)\bWITH\s*\(.*?([\w.'-]+)\s*=\s*([\w.]*)$", source.text[tokens[0].start : at])
+    rest = re.match(r"[\w./:*\\-]+", source.text[at:])
+    return f"'{begun[1].strip(chr(39))}' = '{begun[2]}{rest[0]}'" if begun and rest else ""
 
 
 def _find_unclosed(tokens: Tokens) -> int | None:
@@ -198,7 +209,12 @@ _CLAUSES_ELSEWHERE = {
     "FORMAT": "the format is an option of WITH: 'format' = 'json'",
     "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
     "PARTITIONED": "write PARTITIONED BY (a, b) before WITH, with the names of columns alone",
-    "PARTITION": "leave it out: a sink's folder is not cut by columns",
+    "PARTITION": "write PARTITIONED BY (a, b) behind the columns of the CREATE TABLE, with the names of columns alone",
+    "CLUSTER": "leave it out: the planner chooses how rows are spread over tasks",
+    **dict.fromkeys(
+        ("ENGINE", "LOCATION", "STORED", "ROW", "TBLPROPERTIES", "OPTIONS"),
+        "where the rows are is said by WITH: WITH ('connector' = 'file', 'path' = 'data.csv', 'format' = 'csv')",
+    ),
     "APPEND": "leave it out: of any table that is written EXPLAIN says whether rows are taken back",
     "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
     "BY": "write the columns: INSERT INTO t (a, b) SELECT ...",
@@ -238,6 +254,8 @@ _FOREIGN = {
     ("REPLACE", "INTO"): "REPLACE INTO is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
     ("UPSERT",): "UPSERT is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
     ("INSERT", "IGNORE"): "INSERT IGNORE is not supported: write INSERT INTO, and SELECT DISTINCT for each row once",
+    ("PIVOT",): "PIVOT is not supported: write SELECT, with an aggregate for each value: SUM(x) FILTER (WHERE k = 'a') AS a",
+    ("UNPIVOT",): "UNPIVOT is not supported: write SELECT ... FROM t CROSS JOIN UNNEST(ARRAY[a, b]) AS u (value)",
     ("LIST",): "LIST is not supported: write SHOW TABLES",
     ("PRINT",): "PRINT is not supported: write SELECT * FROM t",
     ("TERMINATE",): "TERMINATE is not supported: `ouzel stop NAME` ends a topology",
@@ -265,6 +283,9 @@ def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
         raise source.error(problem, span_of(tokens[:1]), kind=NotSupported)
     if is_word(tokens[0], "COPY"):
         raise source.error(of_copy(tokens), span_of(tokens[:1]), kind=NotSupported)
+    if file := of_written_file(tokens):
+        count, problem, advice = file
+        raise source.error(problem, span_of(tokens[2 : 2 + count]), advice)
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
             if phrase == ("CREATE", "EXTERNAL") and (ours := of_foreign_table(source, tokens)):

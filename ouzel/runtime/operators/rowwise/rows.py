@@ -24,8 +24,8 @@ from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
-_OWN_NAME = re.compile(rf"\$(?:column|{'|'.join(sorted(OWN_NAMES))})(?:_end|_time)?\d*")
-"""What stands beside a user's row, and is no part of what he is shown of it: columns of a subquery, too."""
+_OWN_NAME = re.compile(rf"\$(?:column|key|value|result|{'|'.join(sorted(OWN_NAMES))})(?:_end|_time)?\d*")
+"""What stands beside a user's row, and is no part of what he is shown of it: columns of a subquery, and those without a name, too."""
 
 
 def weight_of(frame: pl.DataFrame) -> list[str]:

@@ -1,0 +1,76 @@
+"""Calls and comparisons that are allowed and hardly meant: they give an answer, and another than the one that was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.sql.syntax.places import place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import VARCHAR
+
+_TEXT_FIRST = (
+    "instr split_part regexp_like regexp_extract regexp_replace regexp_count regexp_instr replace startswith endswith "
+    "trim btrim ltrim rtrim"
+)
+_EXCHANGED: dict[str, tuple[int, int, str]] = {
+    **dict.fromkeys(_TEXT_FIRST.split(), (0, 1, "the text that is looked into")),
+    "locate": (1, 0, "the text that is looked into"),
+    "concat_ws": (1, 0, "a value, and the separator comes first"),
+}
+"""Which argument is hardly a constant, which one hardly anything else, and what the constant is taken for."""
+
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}|\$\{\w+\}")
+
+
+def note_exchanged(
+    source: QueryText, node: exp.Expr, name: str, written: Sequence[str], values: Sequence[Expression]
+) -> None:
+    """Tell of arguments in another dialect's order: INSTR('p', product)."""
+    constant, value, taken = _EXCHANGED.get(name, (0, 0, ""))
+    if not taken or len(values) <= max(constant, value) or len(written) != len(values):
+        return
+    if _is_text(values[constant]) and not isinstance(values[value], Literal):
+        turned = list(written)
+        turned[constant], turned[value] = turned[value], turned[constant]
+        problem = f"{name.upper()} takes {written[constant]} for {taken}"
+        source.note(problem, place(node), f"write {name.upper()}({', '.join(turned)})")
+
+
+def note_pattern(source: QueryText, node: exp.Expr, pattern: Expression) -> None:
+    """Tell of a pattern of shells or of T-SQL behind LIKE, in which only % and _ stand for other characters."""
+    text = str(pattern.value) if _is_text(pattern) and isinstance(pattern, Literal) else ""
+    shown = source.text[slice(*place(node.this))]
+    if re.search(r"\[[^\]]+\]", text):
+        regular = re.sub(r"[.*+?(){}|\\]", r"\\\g<0>", text).replace("%", ".*").replace("_", ".")
+        problem, advice = "brackets are plain characters in LIKE", f"write REGEXP_LIKE({shown}, '^{regular}$')"
+    elif "*" in text and not re.search("[%_]", text):
+        problem, advice = "* is a plain character in LIKE", f"write '{text.replace('*', '%')}'"
+    else:
+        return
+    source.note(problem, place(node.expression), advice)
+
+
+def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values: Sequence[Expression]) -> None:
+    """Tell of a column that is compared with itself, as in a subquery whose condition means the query around it."""
+    left, right = values
+    if sign in _COMPARISONS and isinstance(left, Column) and left == right:
+        one, other = (source.text[slice(*place(node))] for node in nodes)
+        said = "true of each row" if sign in ("=", "<=", ">=") else "true of no row"
+        problem = f"{one} {sign} {other} compares a column with itself, and is {said} where it is not NULL"
+        span = place(nodes[0])[0], place(nodes[1])[1]
+        source.note(problem, span, "write the alias of its table before the other one, as in o.column")
+
+
+def note_template(source: QueryText, node: exp.Expr) -> None:
+    """Tell of a text in which something was to be filled in."""
+    if _TEMPLATE.search(node.name):
+        source.note("a template in a text is not filled in", place(node), "write what stands for it")
+
+
+def _is_text(value: Expression) -> bool:
+    return isinstance(value, Literal) and value.type == VARCHAR and isinstance(value.value, str)

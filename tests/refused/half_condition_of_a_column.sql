@@ -1,0 +1,3 @@
+-- error: BOOLEAN OR INT is not possible; write a condition behind OR: delay = ...
+-- at: origin = 'JFK' OR delay
+SELECT id FROM flights WHERE origin = 'JFK' OR delay;

@@ -1,0 +1,3 @@
+-- error: INSERT INTO takes a table, and out.csv is a file; write the query alone, and run ouzel run question.sql --format csv > out.csv; for a folder of parts write CREATE TABLE out WITH ('connector' = 'file', 'path' = 'out', 'format' = 'csv') AS SELECT ...
+-- at: out.csv
+INSERT INTO out.csv SELECT id FROM flights;

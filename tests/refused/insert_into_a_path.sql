@@ -1,0 +1,3 @@
+-- error: INSERT INTO takes a table, and out.parquet is a file; write the query alone, and run ouzel batch question.sql --output out.parquet; for a folder of parts write CREATE TABLE out WITH ('connector' = 'file', 'path' = 'out', 'format' = 'parquet') AS SELECT ...
+-- at: 'out.parquet'
+INSERT INTO 'out.parquet' SELECT id FROM flights;

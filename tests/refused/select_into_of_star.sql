@@ -1,0 +1,3 @@
+-- error: backup does not belong here; write INSERT INTO backup SELECT ..., or CREATE TABLE backup WITH ('connector' = ...) AS SELECT ...
+-- at: backup
+SELECT * INTO backup FROM flights;

@@ -1,0 +1,3 @@
+-- error: there is no table plane in FROM; plane is a ROW, whose fields stand one by one: write plane.tail, plane.engine
+-- at: plane
+SELECT plane.* FROM flights;

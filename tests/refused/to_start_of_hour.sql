@@ -1,0 +1,3 @@
+-- error: there is no function TOSTARTOFHOUR; write DATE_TRUNC('HOUR', ts)
+-- at: toStartOfHour(ts)
+SELECT toStartOfHour(ts) FROM flights;
