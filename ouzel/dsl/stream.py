@@ -423,7 +423,7 @@ class Stream(Runnable[T_co]):
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_changes(step.function, called)
-        check_no_stream(step.function, called)
+        check_no_stream(step.function, called, Runnable)
         variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
         if kind is StepKind.FILTER:

@@ -63,18 +63,16 @@ def warn_of_changes(function: Callable[..., Any], called: str) -> None:
     warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
 
 
-def check_no_stream(function: Callable[..., Any], called: str) -> None:
-    """See that a function does not use a stream: it would run it, or plan one, for each record.
+def check_no_stream(function: Callable[..., Any], called: str, streams: type) -> None:
+    """See that a function does not use one of these streams: it would run it, or plan one, for each record.
 
     Raises:
         QueryError: it does.
     """
-    from ouzel.dsl.running import Runnable
-
     plain = _plain(function)
     around = {} if plain is None else _around(plain)
     for one in dis.get_instructions(plain) if plain is not None else ():
-        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") and isinstance(around.get(one.argval), Runnable):
+        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") and isinstance(around.get(one.argval), streams):
             raise QueryError(
                 f"{called} uses the stream {one.argval!r}, which would run for each record",
                 instead=f"map to pairs by the same key, and join: a.map(lambda record: (key, record)).left_join({one.argval})",
@@ -103,7 +101,7 @@ def warn_of_later_values(graph: Iterable[Producer]) -> None:
 def _warn_of_later_values(taken: StepTaken) -> None:
     now, step = variables_of(taken.step.function), taken.step
     for name, value in taken.variables.items():
-        if name in now and now[name] != value:
+        if name in now and repr(now[name]) != repr(value):  # a NaN is not equal to itself
             warnings.warn(
                 f"{step.called} (at {step.place}) uses {name!r}, which was {value!r:.60} when the step was written, and is "
                 f"{now[name]!r:.60} when it runs; to keep the former write lambda record, {name}={name}: …",

@@ -209,7 +209,7 @@ def later() -> Stream[int]:
          "cannot be read before it runs; write map"),
         (lambda: Source.file("sql_examples/data/airlines.parquet", Misspelt, format="parquet").map(lambda one: one.nmae),
          "reads a source that cannot be read (at "),
-        (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; write map"),
+        (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; give what columns hold"),
         (lambda: Source.of(LINES).map(lambda line: line.words), "map lambda line: line.words raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
         (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
