@@ -5,13 +5,15 @@ and a Markdown table of all.
     python -m bench.batch q12 q17               some
     python -m bench.batch --events 1000000 --repeat 9
     python -m bench.batch flight_delays turnarounds --gigabytes 20
+    python -m bench.batch turnarounds --gigabytes 10 --folder /disk/flights     input that is kept for the next run
 
 Input is Parquet (the word count: text) of `events` Nexmark events, or `gigabytes` of flights (bench.flights), in a temporary folder that is
-removed; output goes nowhere (noop). The two are run in turn; seconds are the least of `repeat` runs, after one of each to warm up;
-`made` are those until the frame is made, in which types of files are read and the query is analysed. `same` says whether both gave the same
-rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window, BroadcastHashJoin and Python,
-before Spark adapts it; `pushed` are the filters that its scans hand to Parquet, `adaptive` says whether Spark adapts it; `shuffled` and
-`spilled` are MB of one run, as its tasks count them. With `--repeat 0` only answers and plans are compared.
+removed, or in `--folder`, which is read as it is if it has some; output goes nowhere (noop). The two are run in turn; seconds are the least
+of `repeat` runs, after one of each to warm up; `made` are those until the frame is made, in which types of files are read and the query is
+analysed; `cores` those that its tasks took of the cores, without what the JVM compiles and collects: other work on the machine hardly
+changes them. `same` says whether both gave the same rows. Of each way `nodes` counts what the plan has of Exchange, Sort, Window,
+BroadcastHashJoin and Python, before Spark adapts it; `pushed` are the filters that its scans hand to Parquet, `adaptive` says whether Spark
+adapts it; `shuffled` and `spilled` are MB of one run, as its tasks count them. With `--repeat 0` only answers and plans are compared.
 
 q12 is by processing time in Nexmark, which a batch has not: it is by event time on both sides.
 """
@@ -24,7 +26,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -50,6 +52,7 @@ BATCH_ROWS = 100_000
 TABLES = ("bid", "auction", "person")
 HEADINGS = {
     "query": "query", "rows": "rows", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio",
+    "cores_ratio": "ratio of cores",
     "generated_nodes": "nodes, generated", "written_nodes": "nodes, by hand", "generated_mb": "shuffled, spilled MB, generated",
     "written_mb": "by hand", "same": "same rows",
 }  # fmt: skip
@@ -69,6 +72,20 @@ def declared(query: str) -> str:
 PARQUET = r"WITH ('connector' = 'file', 'path' = '\1/*.parquet', 'format' = 'parquet')"
 
 
+def find_input(folder: Path, asked: Sequence[str], events: int, gigabytes: float) -> dict[str, int]:
+    """How many events or flights the queries asked for read, by query; they are written unless the folder has some."""
+    if any(name not in QUESTIONS for name in asked) and not (folder / "bid").exists():
+        write_input(folder, events)
+    if any(name in QUESTIONS for name in asked) and not (folder / "flights").exists():
+        write_flights(folder, gigabytes)
+    return {name: count_rows(folder, ["flights"] if name in QUESTIONS else TABLES) for name in asked}
+
+
+def count_rows(folder: Path, tables: Iterable[str]) -> int:
+    """How many rows the tables' files have."""
+    return sum(pl.scan_parquet(folder / table / "*.parquet").select(pl.len()).collect().item() for table in tables)
+
+
 def events_of(table: str, events: int) -> Iterator[pl.DataFrame]:
     """One table's rows among so many Nexmark events."""
     program = load_text(f"{';'.join(statements('q23')[:-1])}; SELECT * FROM {table}", Path(), table).program
@@ -80,9 +97,8 @@ def events_of(table: str, events: int) -> Iterator[pl.DataFrame]:
         yield batch.frame
 
 
-def write_input(folder: Path, events: int) -> int:
-    """The tables as Parquet, and a text of the bids' channels; the number of bids."""
-    bids = 0
+def write_input(folder: Path, events: int) -> None:
+    """The tables as Parquet, and a text of the bids' channels."""
     shutil.copy(QUERIES / "side_input.csv", folder)
     for table in TABLES:
         (folder / table).mkdir()
@@ -90,8 +106,6 @@ def write_input(folder: Path, events: int) -> int:
             frame.write_parquet(folder / table / f"{number:05}.parquet")
             if table == "bid":
                 append_lines(folder / "lines.txt", frame)
-                bids += frame.height
-    return bids
 
 
 def append_lines(file: Path, bids: pl.DataFrame) -> None:
@@ -134,10 +148,13 @@ def view(spark: SparkSession, folder: Path, table: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: seconds to make the frame and compute all its rows, seconds of these until it was made, bytes shuffled and spilled."""
+    """One run: seconds to make the frame and compute all its rows, those until it was made, those of the cores that its tasks took, bytes
+    shuffled and spilled.
+    """
 
     seconds: float
     made: float
+    cores: float
     moved: tuple[int, ...]
 
 
@@ -149,7 +166,8 @@ def run(spark: SparkSession, make: Callable[[], DataFrame]) -> Run:
     made = time.perf_counter() - started
     frame.write.format("noop").mode("overwrite").save()
     took = time.perf_counter() - started
-    return Run(took, made, tuple(after - first for first, after in zip(before, task_totals(spark), strict=True)))
+    worked, *moved = (after - first for first, after in zip(before, task_totals(spark), strict=True))
+    return Run(took, made, worked / 1e9, tuple(moved))
 
 
 def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
@@ -161,19 +179,19 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
     return tuple(plain.agg(F.count("*"), digest).first() or ())
 
 
-def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
-    """One query, both ways."""
+def compare(spark: SparkSession, folder: Path, query: str, repeat: int, *, checked: bool) -> dict[str, Any]:
+    """One query, both ways; if `checked`, their answers too."""
     ways: dict[str, Callable[[], DataFrame]] = {
         "generated": generated(load_text(text_of(query), folder, query), spark),
         "written": partial(written, spark, folder, query),
     }
-    same = len({fingerprint(make()) for make in ways.values()}) == 1
+    same = {"same": len({fingerprint(make()) for make in ways.values()}) == 1} if checked else {}
     plans = {f"{name}_{key}": value for name, make in ways.items() for key, value in describe_plan(make()).items()}
     runs: dict[str, list[Run]] = {name: [] for name in ways}
     for number in range(repeat):
         for name in list(ways)[:: 1 - number % 2 * 2]:
             runs[name].append(run(spark, ways[name]))
-    return {"same": same, **plans, **(figures_of(runs) if repeat else {})}
+    return {**same, **plans, **(figures_of(runs) if repeat else {})}
 
 
 def text_of(query: str) -> str:
@@ -184,12 +202,23 @@ def text_of(query: str) -> str:
 
 
 def figures_of(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
-    """Times and their ratio; what was moved in the first run."""
-    least = {name: min(one.seconds for one in each) for name, each in runs.items()}
-    times = {f"{name}_s": round(took, 3) for name, took in least.items()}
-    made = {f"{name}_made_s": round(min(one.made for one in each), 3) for name, each in runs.items()}
-    moved = {f"{name}_mb": ", ".join(f"{size / 1e6:.1f}" for size in each[0].moved) for name, each in runs.items()}
-    return {**times, "ratio": round(least["generated"] / least["written"], 3), **made, **moved}
+    """Least times and their ratios; what was moved in the first run."""
+    ways = tuple(runs)
+
+    def least(value: Callable[[Run], float]) -> list[float]:
+        return [round(min(map(value, each)), 3) for each in runs.values()]
+
+    times, cores, made = least(lambda one: one.seconds), least(lambda one: one.cores), least(lambda one: one.made)
+    moved = [", ".join(f"{size / 1e6:.1f}" for size in each[0].moved) for each in runs.values()]
+    named = {"s": times, "made_s": made, "cores_s": cores, "mb": moved}
+    figures = {
+        f"{way}_{unit}": value for unit, values in named.items() for way, value in zip(ways, values, strict=True)
+    }
+    return {**figures, "ratio": _ratio(times), "cores_ratio": _ratio(cores)}
+
+
+def _ratio(pair: Sequence[float]) -> float:
+    return round(pair[0] / pair[1], 3)
 
 
 def describe_plan(frame: DataFrame) -> dict[str, Any]:
@@ -208,14 +237,16 @@ NODES = {
 """Patterns of a plan's text, by the letter that stands for such nodes."""
 
 
-def task_totals(spark: SparkSession) -> tuple[int, int]:
-    """Bytes that all tasks so far have written for shuffles, and have spilled to disk."""
+def task_totals(spark: SparkSession) -> tuple[int, int, int]:
+    """Nanoseconds of the cores that all tasks so far took; bytes that they have written for shuffles, and have spilled to disk."""
     context, gateway = spark.sparkContext._jsc.sc(), spark.sparkContext._gateway
     context.listenerBus().waitUntilEmpty()
     nothing, quantiles = gateway.jvm.java.util.ArrayList(), gateway.new_array(gateway.jvm.double, 0)
     stages = context.statusStore().stageList(nothing, False, False, quantiles, nothing)
     each = [stages.apply(place) for place in range(stages.size())]
-    return sum(stage.shuffleWriteBytes() for stage in each), sum(stage.diskBytesSpilled() for stage in each)
+    read = (lambda one: one.executorCpuTime(), lambda one: one.shuffleWriteBytes(), lambda one: one.diskBytesSpilled())
+    cores, shuffled, spilled = (sum(map(value, each)) for value in read)
+    return cores, shuffled, spilled
 
 
 CONFIGURED = [
@@ -231,23 +262,24 @@ def main() -> None:
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
     parser.add_argument("--events", type=int, default=5_000_000, help="of Nexmark")
     parser.add_argument("--gigabytes", type=float, default=0.2, help="of flights")
+    parser.add_argument("--folder", type=Path, help="where input is put and stays; as much as it has is read again")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--unchecked", action="store_true", help="leave out the run of each that compares answers")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="Spark's")
     options = parser.parse_args()
     asked = options.queries or names
     conf = [(key, value) for key, _, value in (one.partition("=") for one in options.conf)]
     with tempfile.TemporaryDirectory(prefix="batch-") as place:
-        folder = Path(place)
-        if any(name not in QUESTIONS for name in asked):
-            write_input(folder, options.events)
-        flown = write_flights(folder, options.gigabytes) if any(name in QUESTIONS for name in asked) else 0
+        folder = options.folder or Path(place)
+        rows = find_input(folder, asked, options.events, options.gigabytes)
         spark = start_spark("bench", options.master, [*CONFIGURED, *conf])
         lines = []
         for query in asked:
-            figures = compare(spark, folder, query, options.repeat)
-            rows = flown if query in QUESTIONS else options.events
-            lines.append({"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows} | figures)
+            figures = compare(spark, folder, query, options.repeat, checked=not options.unchecked)
+            lines.append(
+                {"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows[query]} | figures
+            )
             print(json.dumps(lines[-1]), flush=True)
         spark.stop()
     print("\n" + markdown(lines, HEADINGS))

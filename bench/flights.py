@@ -1,4 +1,4 @@
-"""Flights-like Parquet of a given size, and questions about it: some of sql_examples, and two that a batch job at size has to be good at.
+"""Flights-like Parquet of a given size, and questions about it: some of sql_examples, and three that a batch job at size has to be good at.
 
 A row takes some 42 bytes of a file. Carriers are skewed (the k-th of 16 has k ** -1.3 times the flights of the first); a file is a week of
 flights in the order of time, in several row groups. Four columns are random and read by no query, as
@@ -33,8 +33,14 @@ FROM (
   SELECT carrier, dep_delay, LAG(arr_delay) OVER (PARTITION BY tailnum ORDER BY ts, dep_delay, arr_delay, carrier) AS before FROM flights)
 WHERE dep_delay > 15 GROUP BY carrier;
 """,
+    "rotations": """SELECT tailnum, window_start, window_end, COUNT(*) AS flights, MAX(dep_delay) AS most
+FROM TABLE(SESSION(TABLE flights PARTITION BY tailnum, DESCRIPTOR(ts), INTERVAL '30' MINUTE)) GROUP BY tailnum, window_start, window_end;
+""",
 }
-"""A selective filter and a join with a small table; and a window for which all of the table is shuffled and sorted."""
+"""A selective filter and a join with a small table; a window, and sessions, for which all of the table is shuffled and sorted."""
+
+IN_TIME = frozenset({"rotations"})
+"""Questions whose table of flights has a watermark."""
 
 QUESTIONS = ["flight_delays", "late_carriers", "worst_routes", "airport_traffic", *AT_SIZE]
 
@@ -42,7 +48,8 @@ QUESTIONS = ["flight_delays", "late_carriers", "worst_routes", "airport_traffic"
 def question_of(name: str) -> str:
     """The text of a question, over the files of `write_flights`; its answer is shown, not written."""
     if name in AT_SIZE:
-        return TABLES + AT_SIZE[name]
+        watermark = ", WATERMARK FOR ts AS ts)" if name in IN_TIME else ")"
+        return TABLES.replace(")\nWITH", f"{watermark}\nWITH", 1) + AT_SIZE[name]
     text = (EXAMPLES / f"{name}.sql").read_text(encoding="utf-8")
     return text.replace("data/flights.parquet", "flights/*.parquet").replace("INSERT INTO late_carriers\n", "")
 

@@ -214,8 +214,13 @@ def _count(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
 
 def _spark_extract(arguments: Sequence[str], signature: Signature) -> str:
-    text, pattern, group = arguments[0], arguments[1], constant_of(arguments[2]) if len(arguments) == 3 else "0"
-    return f"F.when(F.rlike({text}, {pattern}), F.regexp_extract({text}, {constant_of(pattern)}, {group}))"
+    """The first of all matches: Spark's regexp_extract has an empty text where there is none. What follows a match is taken with it, so
+    that no other is sought.
+    """
+    group = constant_of(arguments[2]) if len(arguments) == 3 else "0"
+    opening, taken = ("(", "1") if group == "0" else ("(?:", group)
+    pattern = quote(f"{opening}{_constant_text(arguments[1])})(?s:.*)")
+    return f"F.get(F.regexp_extract_all({arguments[0]}, F.lit({pattern}), {taken}), F.lit(0))"
 
 
 # --- split
@@ -294,7 +299,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "regexp_extract", overloads(((V, V, INT), V), ((V, V), V)), _extract, _spark_extract,
         "The first match of a regular expression, or of a group in it; NULL if there is none.",
         "REGEXP_EXTRACT(text, pattern [, group])", check=_check_pattern("regexp_extract"),
-        examples=((1, (*_PATTERNS, r"(a)|(b)")), (2, (0, 1))),
+        examples=((1, (*_PATTERNS, r"(a)|(b)", r"(b*?)(?:a|ab)")), (2, (0, 1))),
     ),
     Function(
         "regexp_substr", overloads(((V, V), V)), _extract, _spark_extract, "The first match; NULL if there is none.",
