@@ -137,7 +137,7 @@ def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
 
 
 def _make_page(request: Request, watcher: TopologyWatcher, known: TopologySnapshot) -> Iterator[str]:
-    """The page in parts. Where one cannot be made the page says so, for its status is sent, and the server's log has the rest."""
+    """The page in parts. Where one cannot be made the page says so, for its status is sent; of a fault of ours the server's log has the rest."""
     written = watcher.read_written(known)
     frame = render_text("topology_frame.html", one=known, query=_list_lines(written))
     above, _, below = frame.partition(STANDING)
@@ -147,6 +147,8 @@ def _make_page(request: Request, watcher: TopologyWatcher, known: TopologySnapsh
         top = standing.describe_top()
         yield render_text("facts.html", **top)
         yield render_text("parts.html", **top, **standing.describe_rest())
+    except OuzelError as error:
+        yield render_text("cut.html", problem=error)
     except Exception as error:
         yield render_text("cut.html", problem=f"{type(error).__name__}: {error}") + below
         raise
