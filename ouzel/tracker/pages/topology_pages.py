@@ -137,7 +137,7 @@ def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
 
 
 def _make_page(request: Request, watcher: TopologyWatcher, known: TopologySnapshot) -> Iterator[str]:
-    """The page in parts. Where one cannot be made the page says so, for its status is sent; of a fault of ours the server's log has the rest."""
+    """The page in parts. Where one cannot be made the page says so, for its status is sent; a fault of ours is in the log, too."""
     written = watcher.read_written(known)
     frame = render_text("topology_frame.html", one=known, query=_list_lines(written))
     above, _, below = frame.partition(STANDING)
@@ -162,12 +162,12 @@ class _Standing:
         self._request, self._watcher, self._snapshot, self._now_s = request, watcher, snapshot, time.time()
         problems = list(snapshot.problems)
         self._epochs = list_epochs(watcher.registry, snapshot, problems=problems)
-        self._history = watcher.history(snapshot)
+        self._history, self._told = watcher.history(snapshot), ToldFiles(snapshot.job)
         self._problems = [*problems, *self._history.problems]
 
     def describe_top(self) -> dict[str, Any]:
         """State, rates, problems, and what can be done."""
-        top = describe_top(self._snapshot, self._history, self._epochs, self._now_s)
+        top = describe_top(self._snapshot, self._history, self._epochs, self._told, self._now_s)
         top["problems"] = [*self._problems, *top["problems"]]
         return top | describe_actions(self._request, self._snapshot.name, self._snapshot.condition)
 
@@ -176,7 +176,7 @@ class _Standing:
         one, registry = self._snapshot, self._watcher.registry
         tail, written = read_tail(registry, one), self._watcher.read_written(one)
         policy = one.job.topology.settings.health_policy
-        return describe_rest(one, self._history, self._epochs, tail, self._now_s, written) | {
+        return describe_rest(one, self._history, self._epochs, self._told, tail, self._now_s, written) | {
             "health_log": read_health_log(registry, one.name, policy, HEALTH_SHOWN),
             "reconciliations": KeptReconciliations(registry.home).list_newest({one.name, one.job.topology.name})[
                 :RECONCILIATIONS_SHOWN
@@ -214,15 +214,15 @@ def describe_page(
     written: WrittenQuery | None = None,
 ) -> dict[str, Any]:
     """What the page of a topology shows that only reads."""
-    top = describe_top(snapshot, history, epochs, now_s)
-    return top | describe_rest(snapshot, history, epochs, tail, now_s, written)
+    told = ToldFiles(snapshot.job)
+    top = describe_top(snapshot, history, epochs, told, now_s)
+    return top | describe_rest(snapshot, history, epochs, told, tail, now_s, written)
 
 
 def describe_top(
-    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], now_s: float
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], told: ToldFiles, now_s: float
 ) -> dict[str, Any]:
     """What stands on top of it."""
-    told = ToldFiles(snapshot.job)
     return {
         "one": snapshot,
         "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
@@ -239,12 +239,12 @@ def describe_rest(
     snapshot: TopologySnapshot,
     history: History,
     epochs: list[EpochSummary],
+    told: ToldFiles,
     tail: ResultTail,
     now_s: float,
-    written: WrittenQuery | None = None,
+    written: WrittenQuery | None,
 ) -> dict[str, Any]:
     """What stands below."""
-    told = ToldFiles(snapshot.job)
     return {
         "marks": mark_components(snapshot, history, written, int(now_s)),
         "query": _list_lines(written),
