@@ -34,6 +34,9 @@ from ouzel.runtime.observe.task_metrics import (
     COUNT_NAMES,
     CPU_TIME,
     MEMORY,
+    STATE_BYTES,
+    STATE_KEYS,
+    STATE_ROWS,
     STREAM_MANAGER,
     UPTIME,
     MetricsSample,
@@ -172,7 +175,7 @@ class PicturedWatcher(TopologyWatcher):
         """All, by name."""
         return (one.snapshot for one in self._all.values())
 
-    def snapshot(self, name: str) -> TopologySnapshot:
+    def snapshot(self, name: str, *, with_processes: bool = True) -> TopologySnapshot:
         """One of them."""
         return self._all[name].snapshot
 
@@ -241,6 +244,8 @@ def sample_of(part: Component, task: int, rate: float, time_s: int) -> MetricsSa
         UPTIME: float(time_s - BEGAN_S),
     }
     if not part.is_spout:
+        keys = int(rate * (time_s - BEGAN_S) / 100)
+        values |= {f"{STATE_KEYS}1 Join": keys, f"{STATE_ROWS}1 Join": 3 * keys, f"{STATE_BYTES}1 Join": 260 * keys}
         return MetricsSample(time_s, part.name, task, 1, frozenset(), counts, values)
     counts |= {COMPLETE_COUNT: rows, COMPLETE_TIME: sum_of_times(rows, task)}
     lag = max(0.0, 900 * (tide(time_s, task) - 1))

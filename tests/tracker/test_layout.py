@@ -128,7 +128,7 @@ class LongWatcher(TopologyWatcher):
         """Only that."""
         yield self._one
 
-    def snapshot(self, name: str) -> TopologySnapshot:
+    def snapshot(self, name: str, *, with_processes: bool = True) -> TopologySnapshot:
         """That one."""
         return self._one
 

@@ -268,6 +268,29 @@ def test_dashboards_show_what_its_containers_use(tracked: Tracked) -> None:
     assert tracked.client.get(f"/topology/{tracked.name}/viz", params={"from": 0, "to": 10**9}).status_code == 200
 
 
+def test_state_by_operator_is_told_while_nothing_is_sampled(tracked: Tracked) -> None:
+    wait_until(lambda: tracked.get("/topologies/state"))
+    (kept,) = tracked.get("/topologies/state")  # type: ignore[misc]
+    assert (kept["component"], kept["tasks"], kept["keys"], kept["rows"], kept["tables"]) == (
+        "count_by_key",
+        1,
+        2,
+        None,
+        [],
+    )
+    assert kept["bytes"] > 0
+    page = BeautifulSoup(tracked.client.get(f"/topology/{tracked.name}").text, "html.parser")
+    (row,) = page.select("#operators tbody tr")
+    cells = [cell.text for cell in row.select("th, td")]
+    assert cells[:5] == ["count_by_key", kept["operator"], "1", "2", "–"]
+    assert page.select_one("#kept") is None
+    metric = f"__state-keys/{kept['operator']}"
+    asked: Any = tracked.get("/topologies/metrics", component="count_by_key", metricname=metric)
+    assert [float(value) for value in asked["metrics"][metric].values()] == [2.0]
+    scraped = tracked.client.get("/metrics").text
+    assert re.search(r"ouzel_operator_keys\{[^}]*component=\"count_by_key\"[^}]*\} 2\.0", scraped)
+
+
 def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands(tracked: Tracked) -> None:
     assert tracked.get("/topologies/samples") == []
     nothing = CliRunner().invoke(commands, ["sample", tracked.name])
@@ -286,7 +309,8 @@ def test_rows_are_sampled_and_a_level_is_asked_for_from_its_page_and_by_commands
     page = tracked.client.get(f"/pages/topology/{tracked.name}").text
     assert "<b>seen" not in page
     (kept,) = tracked.get("/topologies/state")  # type: ignore[misc]
-    assert (kept["component"], kept["table"], kept["keys"], kept["note"]) == ("count_by_key", "groups", 2, ALIKE)
+    (table,) = kept["tables"]
+    assert (kept["component"], table["table"], table["keys"], table["note"]) == ("count_by_key", "groups", 2, ALIKE)
     assert ALIKE in BeautifulSoup(page, "html.parser").select_one("#kept").text  # type: ignore[union-attr]
     assert BeautifulSoup(page, "html.parser").select("table.samples tbody tr")
     shown = CliRunner().invoke(commands, ["sample", tracked.name, "count_by_key"])

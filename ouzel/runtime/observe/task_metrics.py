@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ouzel.runtime.observe.counts import COUNTS, count_of
 from ouzel.runtime.observe.histogram import middle_of
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
-from ouzel.runtime.wire.wire_pb2 import StreamManagerReport, TaskReport
+from ouzel.runtime.wire.wire_pb2 import OperatorStateSize, StreamManagerReport, TaskReport
 
 STREAM_MANAGER = "__stmgr__"
 """The component whose instances are the stream managers, as Heron calls it."""
@@ -34,6 +34,9 @@ CONTAINER = "__container__"
 CPU_TIME = "__cpu-time-ns"
 MEMORY = "__memory-resident-bytes"
 UPTIME = "__uptime-secs"
+STATE_KEYS, STATE_ROWS, STATE_BYTES = "__state-keys/", "__state-rows/", "__state-bytes/"
+"""How metrics of state begin; the name of the operator follows."""
+
 COLLECTIONS, COLLECTING = "__gc-collection-count", "__gc-collection-time-ms"
 COMPLETE_COUNT, COMPLETE_TIME = "__complete-count/default", "__complete-time-us/default"
 
@@ -78,9 +81,23 @@ def sample_task(report: TaskReport, time_s: int) -> MetricsSample:
         values["__lag-ms"] = report.lag_ms
     if report.HasField("watermark_us") and BEGINNING_OF_TIME < report.watermark_us < END_OF_TIME:
         values["__watermark-ms"] = report.watermark_us // 1000
+    for state in report.states:
+        values |= _sample_state(state)
     return MetricsSample(
         time_s, report.component, report.task, report.incarnation, _names_of_carried(report), counts, values
     )
+
+
+def _sample_state(state: OperatorStateSize) -> dict[str, float]:
+    """What is known of how much an operator keeps."""
+    values: dict[str, float] = {}
+    if state.HasField("keys"):
+        values[f"{STATE_KEYS}{state.operator}"] = state.keys
+    if state.HasField("rows"):
+        values[f"{STATE_ROWS}{state.operator}"] = state.rows
+    if state.HasField("bytes"):
+        values[f"{STATE_BYTES}{state.operator}"] = state.bytes
+    return values
 
 
 def _names_of_carried(report: TaskReport) -> frozenset[str]:

@@ -16,6 +16,7 @@ from ouzel.runtime.protocol.lag import Sight
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.shell import TakesFrames
 from ouzel.runtime.state.context import StateContext
+from ouzel.runtime.state.summary import StateSize
 
 Streams = list[tuple[str, pl.DataFrame]]
 """What a component writes: the name of a stream, and rows for it."""
@@ -152,10 +153,17 @@ class Chain:
         names = self.operator_names
         self.watch = (lambda place, frame: take(names[place], frame)) if take else None
 
+    def measure_states(self) -> dict[str, StateSize]:
+        """How much each operator with state keeps, by its name."""
+        return {name: state.measure() for name, state in self._named_states()}
+
     def summarize_states(self) -> list[StateSummary]:
         """What each operator keeps, in short."""
+        return summarize_states(self._named_states())
+
+    def _named_states(self) -> list[tuple[str, StateContext]]:
         operators = zip(self.operator_names, self.operators, strict=True)
-        return summarize_states((name, operator.state) for name, operator in operators if operator.state is not None)
+        return [(name, operator.state) for name, operator in operators if operator.state is not None]
 
     @property
     def operator_names(self) -> list[str]:

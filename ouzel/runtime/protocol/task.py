@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ouzel.connectors.backlog import Backlog
     from ouzel.connectors.writing import SinkWriter
     from ouzel.runtime.observe.state_summaries import StateSummary
+    from ouzel.runtime.state.summary import StateSize
 
 REPEAT_MS, REPEAT_MOST_MS = 500, 4_000
 """A watermark may be lost with a connection, so the last one is sent again after the first, then later and later, up to the second."""
@@ -70,6 +71,7 @@ class TaskMetrics(TaskCounts):
         carries: rows_in, rows_acked and rows_bad count all lives of the task, so that what is read again is counted once.
         restored: all counts are those of all lives up to an epoch, and of this one since.
         counters: the user's own.
+        states: how much its operators with state keep, by name.
     """
 
     pending_rows: int = 0
@@ -86,6 +88,7 @@ class TaskMetrics(TaskCounts):
     carries: bool = False
     restored: bool = False
     counters: dict[str, int] = field(default_factory=dict)
+    states: dict[str, StateSize] = field(default_factory=dict)
 
 
 _OWN = "counters."

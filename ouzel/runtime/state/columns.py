@@ -36,6 +36,10 @@ class SlotColumns:
         """The first so many values of an array, to be read now and not written to."""
         return self._arrays[name][:limit]
 
+    def used_bytes(self, limit: int) -> int:
+        """Of the slots below `limit`; the room beyond takes no memory yet."""
+        return limit * sum(array.itemsize for array in self._arrays.values())
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the arrays are called, in order."""

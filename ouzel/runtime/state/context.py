@@ -20,7 +20,7 @@ from ouzel.runtime.state.keyed_table import KeyedTable
 from ouzel.runtime.state.lending import SnapshotParts
 from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
-from ouzel.runtime.state.summary import TableCounts, count_table
+from ouzel.runtime.state.summary import StateSize, TableCounts, count_table
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
 from ouzel.runtime.state.value import Value
 
@@ -109,6 +109,13 @@ class StateContext:
     def count_tables(self) -> list[TableCounts]:
         """How much is in each table by key, and its largest keys."""
         return [count_table(table) for table in self._tables.values() if isinstance(table, KeyedTable)]
+
+    def measure(self) -> StateSize:
+        """How much is kept now, from what is known of it anyway: no row is looked at, however many there are."""
+        keys = [len(table.index) for table in self._tables.values() if isinstance(table, KeyedTable)]
+        rows = [len(table.index) for table in self._tables.values() if isinstance(table, RowBag)]
+        size = sum(table.used_bytes for table in self._tables.values())
+        return StateSize(sum(keys) if keys else None, sum(rows) if rows else None, size)
 
     def snapshot(self) -> Snapshot:
         """All that is kept now."""

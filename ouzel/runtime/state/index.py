@@ -38,6 +38,12 @@ class KeyIndex:
         """One more than the highest slot ever given out: how long columns must be."""
         return int(self._counts[kernels.NEXT])
 
+    @property
+    def used_bytes(self) -> int:
+        """Of the slots given out so far, and of the table that leads to them."""
+        waiting = int(self._counts[kernels.FREE])
+        return self._table.nbytes + self._keys[: self.limit].nbytes + self._free[:waiting].nbytes
+
     def find_or_insert(self, low: Words, high: Words) -> Slots:
         """The slot of each key, a new one where the key is new."""
         slots = np.empty(low.size, np.int64)

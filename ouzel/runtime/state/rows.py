@@ -37,6 +37,11 @@ class RowStore:
         return self._live
 
     @property
+    def used_bytes(self) -> int:
+        """Of the log of frames, dead rows included, as Polars estimates them, and of the places in it."""
+        return self._place.nbytes + int(sum(frame.estimated_size() for frame in self._frames))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns of a row."""
         return tuple(self.schema)

@@ -16,6 +16,23 @@ LARGEST_SHOWN = 5
 
 
 @dataclass(frozen=True)
+class StateSize:
+    """How much an operator of a task keeps, as it is told with every report.
+
+    Attributes:
+        keys: of all its tables; None if it has none.
+        rows: kept for these keys, beside what is kept once a key; None if it keeps none.
+        bytes: of memory: of arrays those of all slots used so far, of rows what Polars estimates; None if that is not known.
+
+    Of a component written by hand it is what its last snapshot came to: the entries of a dict or set as keys, and its bytes.
+    """
+
+    keys: int | None = None
+    rows: int | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class TableCounts:
     """How much is in one table of a task, without a look at values.
 

@@ -42,6 +42,13 @@ class SlotTable:
         self._arrays = [self._marks]
         self._seen = 1
 
+    @property
+    def used_bytes(self) -> int:
+        """Of all that is kept by slot. Slots that were given out once count, also while nothing is in them."""
+        limit = self.index.limit
+        arrays = sum(columns.used_bytes(limit) for columns in self._arrays)
+        return self.index.used_bytes + arrays + sum(store.used_bytes for store in self._stores.values())
+
     def columns(self, name: str, types: Mapping[str, npt.DTypeLike], derived: bool = False) -> SlotColumns:
         """Arrays by slot that grow with the table, zero at a slot's beginning; `derived` ones are in no snapshot."""
         assert name not in self._columns, f"columns called {name!r} are declared already"

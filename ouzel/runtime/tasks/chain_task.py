@@ -15,7 +15,7 @@ from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.messages import Flush, Instruction, Write
 from ouzel.runtime.protocol.shell import TakesFrames
-from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
+from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics, TaskSetup
 
 STALLED_MS = 500.0
 """A flush that takes longer has stalled the sink. (Some of what a slow flush takes counts as time: what is lost meanwhile is missed.)"""
@@ -123,6 +123,10 @@ class ChainTask(TaskMachine, Generic[Waits]):
 
     def sample_into(self, take: TakesFrames | None) -> None:
         self.chain.sample_into(take)
+
+    def metrics(self) -> TaskMetrics:
+        self.counts.states = self.chain.measure_states()
+        return super().metrics()
 
     def summarize_states(self) -> list[StateSummary]:
         return self.chain.summarize_states()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,9 +12,10 @@ from ouzel.errors import StateError, TopologyError
 from ouzel.planner.own_state import KeepsState, gives_snapshot
 from ouzel.runtime.observe.state_summaries import OF_PYTHON, StateSummary
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
-from ouzel.runtime.protocol.task import TaskMachine, TaskSetup, carry_counts
+from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics, TaskSetup, carry_counts
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 from ouzel.runtime.state.plain_values import decode_value, encode_value
+from ouzel.runtime.state.summary import StateSize
 from ouzel.runtime.state.task_snapshot import TaskSnapshot
 from ouzel.runtime.tasks.user_code import blame_component
 
@@ -40,6 +41,12 @@ class UserTask(TaskMachine):
         self._component = component
         self._time_us, self._ended = Progress()
         self._snapshots = 0
+        self._size = StateSize()
+
+    def metrics(self) -> TaskMetrics:
+        if self.stateful:
+            self.counts.states = {OWN_STATE: self._size}
+        return super().metrics()
 
     def summarize_states(self) -> list[StateSummary]:
         return [StateSummary(OWN_STATE, note=OF_PYTHON)] if self.stateful else []
@@ -61,10 +68,14 @@ class UserTask(TaskMachine):
         with blame_component(self.task):
             value = self._component.snapshot()
         try:
-            return encode_value(value)
+            return self._note_size(value, encode_value(value))
         except Exception as error:  # also of an object that is asked how it is pickled
             name = f"'{self.task.component}' (task {self.task.id})"
             raise TopologyError(f"what snapshot of {name} gives cannot be kept: {error}") from error
+
+    def _note_size(self, value: object, encoded: bytes) -> bytes:
+        self._size = StateSize(len(value) if isinstance(value, Mapping | Set) else None, bytes=len(encoded))
+        return encoded
 
     def restore(self, snapshots: Sequence[TaskSnapshot]) -> None:
         """Have the component, which is opened, go on from what the one before it kept.
@@ -78,7 +89,9 @@ class UserTask(TaskMachine):
             now = "defines snapshot and restore" if self.stateful else "keeps nothing of its own"
             raise StateError(f"'{self.task.component}' was kept otherwise than it is written now: it {now}")
         if self.stateful:
-            value = decode_value(parts[_VALUE][_VALUE][0])
+            encoded = parts[_VALUE][_VALUE][0]
+            value = decode_value(encoded)
+            self._note_size(value, encoded)
             with blame_component(self.task):
                 self._component.restore(value)
         self._time_us, self._ended = parts[_PROGRESS].row(0)

@@ -177,7 +177,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ..., at_us: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed", "published", "taken_by", "collections", "collecting_seconds", "lag_bytes", "lag_ms")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs", "generation", "needs_restore", "restored", "taken", "saved", "epoch_failed", "published", "taken_by", "collections", "collecting_seconds", "lag_bytes", "lag_ms", "states")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -231,6 +231,7 @@ class TaskReport(_message.Message):
     COLLECTING_SECONDS_FIELD_NUMBER: _ClassVar[int]
     LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -270,7 +271,20 @@ class TaskReport(_message.Message):
     collecting_seconds: float
     lag_bytes: int
     lag_ms: int
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ..., published: _Optional[int] = ..., taken_by: _Optional[int] = ..., collections: _Optional[int] = ..., collecting_seconds: _Optional[float] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ...) -> None: ...
+    states: _containers.RepeatedCompositeFieldContainer[OperatorStateSize]
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ..., generation: _Optional[int] = ..., needs_restore: _Optional[bool] = ..., restored: _Optional[bool] = ..., taken: _Optional[int] = ..., saved: _Optional[_Union[EpochFiles, _Mapping]] = ..., epoch_failed: _Optional[str] = ..., published: _Optional[int] = ..., taken_by: _Optional[int] = ..., collections: _Optional[int] = ..., collecting_seconds: _Optional[float] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[OperatorStateSize, _Mapping]]] = ...) -> None: ...
+
+class OperatorStateSize(_message.Message):
+    __slots__ = ("operator", "keys", "rows", "bytes")
+    OPERATOR_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    operator: str
+    keys: int
+    rows: int
+    bytes: int
+    def __init__(self, operator: _Optional[str] = ..., keys: _Optional[int] = ..., rows: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
 
 class EpochFiles(_message.Message):
     __slots__ = ("epoch", "files", "took", "keys")

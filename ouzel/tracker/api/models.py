@@ -295,11 +295,9 @@ class LargeKeyShape(BaseModel):
     rows: int
 
 
-class OperatorStateShape(BaseModel):
-    """What an operator keeps in a table, over the tasks that have told; `note` is why no largest keys are known."""
+class TableStateShape(BaseModel):
+    """What an operator kept in a table when rows were last sampled, over all tasks; `note` is why no largest keys are known."""
 
-    component: str
-    operator: str
     table: str
     tasks: int
     keys: int | None
@@ -308,6 +306,27 @@ class OperatorStateShape(BaseModel):
     largest: list[LargeKeyShape]
     note: str
     at_us: int
+
+
+class StateGrowthShape(BaseModel):
+    """How many keys and bytes there are more than so many seconds ago."""
+
+    seconds: int
+    keys: int | None
+    bytes: int | None
+
+
+class OperatorStateShape(BaseModel):
+    """How much an operator keeps in memory, over the tasks that have told; `tables` is what was counted while rows were sampled."""
+
+    component: str
+    operator: str
+    tasks: int
+    keys: int | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    growth: list[StateGrowthShape] = []
+    tables: list[TableStateShape] = []
 
 
 class SampleShape(BaseModel):

@@ -277,9 +277,9 @@ def get_samples(found: FoundTopology) -> list[SampleShape]:
 
 
 @router.get("/topologies/state")
-def get_state(found: FoundTopology) -> list[OperatorStateShape]:
-    """What its operators kept when rows were last sampled: keys, rows and the largest keys. Heron has no such address."""
-    return states.state_shapes(found)
+def get_state(watcher: AppWatcher, found: FoundTopology) -> list[OperatorStateShape]:
+    """How much its operators keep: keys, rows, bytes, growth, and the largest keys as rows were last sampled. Heron has no such address."""
+    return states.state_shapes(found, watcher.history(found), int(time.time()))
 
 
 @router.get("/topologies/pid")

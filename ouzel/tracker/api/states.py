@@ -23,13 +23,16 @@ from ouzel.tracker.api.models import (
     RuntimeState,
     SampleShape,
     SchedulerLocation,
+    TableStateShape,
     TopologyInfo,
 )
 from ouzel.tracker.api.plans import logical_plan, packing_plan, physical_plan, release
+from ouzel.tracker.metrics.history import History
 from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions, find_times
 from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.snapshot import CLUSTER, ENVIRON, TopologySnapshot
+from ouzel.tracker.topologies.state_sizes import list_operator_sizes
 from ouzel.tracker.words import time_text
 
 HERON_STATES = {Condition.RUNNING: "RUNNING", Condition.PAUSED: "PAUSED", Condition.STOPPING: "RUNNING"}
@@ -140,9 +143,14 @@ def reconciliation_shape(summary: ReconciliationSummary) -> ReconciliationShape:
     return ReconciliationShape(**asdict(summary), report=f"/reconciliations/{summary.id}/report")
 
 
-def state_shapes(snapshot: TopologySnapshot) -> list[OperatorStateShape]:
-    """What its operators kept when rows were last sampled."""
-    return [OperatorStateShape(**asdict(one)) for one in fold_states(list_kept_state(ToldFiles(snapshot.job)))]
+def state_shapes(snapshot: TopologySnapshot, history: History, now_s: int) -> list[OperatorStateShape]:
+    """How much its operators keep, and what was counted in their tables when rows were last sampled."""
+    sizes = list_operator_sizes(snapshot, history, now_s)
+    found = {(one.component, one.operator): OperatorStateShape(**asdict(one)) for one in sizes}
+    for one in fold_states(list_kept_state(ToldFiles(snapshot.job))):
+        unknown = OperatorStateShape(component=one.component, operator=one.operator, tasks=0)
+        found.setdefault((one.component, one.operator), unknown).tables.append(TableStateShape(**asdict(one)))
+    return list(found.values())
 
 
 def sample_shapes(snapshot: TopologySnapshot) -> list[SampleShape]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ouzel.planner.topology import Component
 from ouzel.runtime.observe.task_metrics import CONTAINER, CPU_TIME, MEMORY, STREAM_MANAGER, pressure_metric
@@ -38,6 +39,7 @@ class _Sensors:
         self._known_s = 0 if began is None else now_s - max(began, snapshot.record.since_us // 1_000_000)
         self._containers = [one.id for one in snapshot.job.packing.containers]
         self._tasks = snapshot.job.topology.tasks()
+        self._steps: dict[int, npt.NDArray[np.bool_]] = {}
 
     def read(self, epochs: Sequence[EpochSummary]) -> Readings:
         """All of them."""
@@ -82,12 +84,18 @@ class _Sensors:
 
     def _share_of_time(self, container: int, link: int) -> float | None:
         """In which a container's stream manager had too much for a link; None if that is not known for long enough."""
-        grid, key = self._grid(SPAN_S), (STREAM_MANAGER, container)
-        known = ~np.isnan(self._history.values_on(key, "__back-pressure-tasks", grid))
+        known = self._known_steps(container)
         if known.sum() < STEPS_MIN:
             return None
-        slow = known & (self._history.values_on(key, pressure_metric(link), grid) == 1)
-        return float(slow.sum() / known.sum())
+        slow = self._history.values_on((STREAM_MANAGER, container), pressure_metric(link), self._grid(SPAN_S)) == 1
+        return float((known & slow).sum() / known.sum())
+
+    def _known_steps(self, container: int) -> npt.NDArray[np.bool_]:
+        """In which steps a container's stream manager has told of back-pressure; it may have hundreds of tasks that ask."""
+        if container not in self._steps:
+            told = self._history.values_on((STREAM_MANAGER, container), "__back-pressure-tasks", self._grid(SPAN_S))
+            self._steps[container] = ~np.isnan(told)
+        return self._steps[container]
 
     def _slow_links(self) -> Iterator[tuple[tuple[int, int], float]]:
         for sender in self._containers if self._known_s >= YOUNG_S else ():

@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 
@@ -150,6 +151,12 @@ class History:
             track = self._tracks.get(key)
             return None if track is None else _over(track, metric, since_s)
 
+    def values_at(self, key: InstanceKey, metric: str, times_s: Iterable[int]) -> list[float | None]:
+        """What a value of an instance was at each of these times; before it was first told, what was told first; None if it never was."""
+        with self._lock:
+            track = self._tracks.get(key)
+            return [None if track is None else _value_at(track, metric, time_s) for time_s in times_s]
+
     def rates_on(self, key: InstanceKey, metric: str, grid: Grid) -> MinuteValues:
         """What came of a count in a second, in each step of a grid."""
         with self._lock:
@@ -192,6 +199,13 @@ def _over(track: _Track, metric: str, since_s: int) -> float | None:
         return _count_over(track, metric, since_s)
     known = track.values.get(metric, NO_VALUES)[bisect_left(track.times, since_s) :]
     return next((value for value in reversed(known) if not math.isnan(value)), None)
+
+
+def _value_at(track: _Track, metric: str, time_s: int) -> float | None:
+    known = track.values.get(metric, NO_VALUES)
+    place = bisect_right(track.times, time_s)
+    until, after = (known[at] for at in range(place - 1, -1, -1)), (known[at] for at in range(place, len(known)))
+    return next((value for value in chain(until, after) if not math.isnan(value)), None) if known else None
 
 
 def _count_over(track: _Track, metric: str, since_s: int) -> float | None:

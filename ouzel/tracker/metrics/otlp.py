@@ -28,7 +28,7 @@ from opentelemetry.sdk.metrics.export import (
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from ouzel.runtime.observe.task_metrics import CPU_TIME, MEMORY, MetricsSample
+from ouzel.runtime.observe.task_metrics import CPU_TIME, MEMORY, STATE_BYTES, MetricsSample
 from ouzel.tracker.metrics.new_samples import Containers, NewSamples, send_waiting
 
 SAMPLES_KEPT = 20_000
@@ -172,7 +172,8 @@ def _metrics_of(samples: list[_Waiting]) -> Iterator[Metric]:
         data = Sum(points, AggregationTemporality.CUMULATIVE, is_monotonic=True)
         yield Metric(metric_name(metric), "", UNITS.get(metric, ""), data)
     for metric, points in values.items():
-        yield Metric(metric_name(metric), "", UNITS.get(metric, ""), Gauge(points))
+        unit = "By" if metric.startswith(STATE_BYTES) else UNITS.get(metric, "")
+        yield Metric(metric_name(metric), "", unit, Gauge(points))
 
 
 def _add(

@@ -15,15 +15,18 @@ from ouzel.runtime.run import Status
 from ouzel.tracker.metrics.history import CAPACITY, EXECUTE_COUNT, History
 from ouzel.tracker.metrics.rates import EMIT_COUNT
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.state_sizes import list_operator_sizes
 
 CAPACITY_S = 60
 
-STATE, TASK, CONTAINERS = "ouzel_topology_state", "ouzel_task_", ("ouzel_container_", "ouzel_stream_manager_")
+STATE, TASK, OPERATOR = "ouzel_topology_state", "ouzel_task_", "ouzel_operator_"
+CONTAINERS = "ouzel_container_", "ouzel_stream_manager_"
 """The name of one family, and how names of others begin: those have more labels than the topology."""
 
-STATE_LABELS, TASK_LABELS, CONTAINER_LABELS = (
+STATE_LABELS, TASK_LABELS, OPERATOR_LABELS, CONTAINER_LABELS = (
     ("topology", "state"),
     ("topology", "component", "task"),
+    ("topology", "component", "operator"),
     ("topology", "container"),
 )
 
@@ -48,6 +51,7 @@ class TopologyCollector(Collector):
         """All families."""
         yield from self._of_topologies()
         yield from self._of_tasks()
+        yield from self._of_operators()
         yield from self._of_containers()
 
     def _of_topologies(self) -> Iterator[Metric]:
@@ -89,6 +93,20 @@ class TopologyCollector(Collector):
                     cores.add_metric(names, share)
         yield from (read, sent, cores)
 
+    def _of_operators(self) -> Iterator[Metric]:
+        keys = GaugeMetricFamily("ouzel_operator_keys", "Keys of an operator's state.", labels=OPERATOR_LABELS)
+        rows = GaugeMetricFamily("ouzel_operator_rows", "Rows that it keeps for its keys.", labels=OPERATOR_LABELS)
+        size = GaugeMetricFamily(
+            "ouzel_operator_state_bytes", "Memory of its state, of rows an estimate.", labels=OPERATOR_LABELS
+        )
+        for one, history in self._topologies:
+            for operator in list_operator_sizes(one, history, self._now_s) if one.is_alive else ():
+                names = [one.name, operator.component, operator.operator]
+                for family, value in ((keys, operator.keys), (rows, operator.rows), (size, operator.bytes)):
+                    if value is not None:
+                        family.add_metric(names, value)
+        yield from (keys, rows, size)
+
     def _of_containers(self) -> Iterator[Metric]:
         labels = CONTAINER_LABELS
         cores = GaugeMetricFamily(
@@ -118,6 +136,8 @@ def labels_of(family: Metric) -> tuple[str, ...]:
     """The labels of a family's samples."""
     if family.name.startswith(TASK):
         return TASK_LABELS
+    if family.name.startswith(OPERATOR):
+        return OPERATOR_LABELS
     if family.name.startswith(CONTAINERS):
         return CONTAINER_LABELS
     return STATE_LABELS if family.name == STATE else ("topology",)

@@ -15,6 +15,8 @@ from ouzel.runtime.observe.task_metrics import (
     COUNT_NAMES,
     CPU_TIME,
     MEMORY,
+    STATE_BYTES,
+    STATE_KEYS,
     STREAM_MANAGER,
 )
 from ouzel.tracker.metrics.grids import Grid, GridValues, maximum_of, minimum_of, quotient, total_of
@@ -113,12 +115,31 @@ class DashboardMaker:
 
     def _of_components(self) -> tuple[Panel, ...]:
         parts = self._components
+        state = [
+            _panel(title, unit, lines)
+            for title, unit, begin in (("State", "B", STATE_BYTES), ("Keys of state", "keys", STATE_KEYS))
+            if (lines := self._of_operators(begin))
+        ]
         return (
             _panel("Rows in", "rows/s", self._rates(parts, COUNT_NAMES["rows_in"])),
             _panel("Rows out", "rows/s", self._rates(parts, COUNT_NAMES["rows_out"])),
             _panel("CPU time a row", "ms", self._quotients(parts, CPU_TIME, COUNT_NAMES["rows_in"], 1e-6)),
             _panel("Emit to last ack", "ms", self._quotients(parts, COMPLETE_TIME, COMPLETE_COUNT, 1e-3)),
+            *state,
         )
+
+    def _of_operators(self, begin: str) -> list[ChartLine]:
+        """A value of state, a line an operator; of a component with one such operator it is called as the component."""
+        lines = []
+        for part in self._components:
+            keys = self._tasks[part.name]
+            told = set().union(*(self._history.values_of(key) for key in keys))
+            metrics = sorted(metric for metric in told if metric.startswith(begin))
+            for metric in metrics:
+                name = part.name if len(metrics) == 1 else f"{part.name} {metric.removeprefix(begin)}"
+                rows = [self._history.values_on(key, metric, self._grid) for key in keys]
+                lines.append(ChartLine(name, self._colours[part.name], total_of(rows, self._grid)))
+        return lines
 
     def _of_stream_managers(self) -> tuple[Panel, ...]:
         counts = {

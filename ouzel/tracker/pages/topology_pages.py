@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import Response
 
@@ -36,6 +36,7 @@ from ouzel.tracker.topologies.happened import UNREMARKABLE, fold_exceptions
 from ouzel.tracker.topologies.kept_state import fold_states
 from ouzel.tracker.topologies.results import ResultTail, read_tail
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.state_sizes import GROWTH_SPANS
 from ouzel.tracker.topologies.traces import list_traces
 from ouzel.tracker.topologies.watching import TopologyWatcher
 
@@ -60,9 +61,18 @@ templates.filters["count_text"] = words.count_text
 templates.filters["outcome_text"] = outcome_text
 
 
+STANDING = "<!-- how it stands -->"
+"""Where in the frame of a topology's page the parts go that are sent one by one. Names and queries are escaped, so none can be this."""
+
+
 def render(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page, or a part of one."""
-    return HTMLResponse(templates.get_template(template).render(**values), status)
+    return HTMLResponse(render_text(template, **values), status)
+
+
+def render_text(template: str, /, **values: Any) -> str:
+    """The same as text."""
+    return templates.get_template(template).render(**values)
 
 
 def show_found(watcher: TopologyWatcher, name: str, show: Callable[[TopologySnapshot], Response]) -> Response:
@@ -88,14 +98,22 @@ def list_rows(watcher: AppWatcher) -> Response:
 
 @page_router.get("/topology/{name}", response_class=HTMLResponse)
 def topology_page(request: Request, watcher: AppWatcher, name: str) -> Response:
-    """The page of one topology."""
-    return _topology(request, watcher, name, "topology.html")
+    """The page of one topology. Its head is sent at once, then what stands on top: of a thousand instances the rest takes a while."""
+    try:
+        snapshot = watcher.snapshot(name, with_processes=False)
+    except OuzelError as error:
+        return _show_problem(request, watcher, name, str(error))
+    return StreamingResponse(_make_page(request, watcher, snapshot), media_type="text/html")
 
 
 @page_router.get("/pages/topology/{name}", response_class=HTMLResponse)
 def topology_part(request: Request, watcher: AppWatcher, name: str) -> Response:
     """What changes on that page, as it is now."""
-    return _topology(request, watcher, name, "standing.html")
+    try:
+        standing = _Standing(request, watcher, watcher.snapshot(name))
+    except OuzelError as error:
+        return _show_problem(request, watcher, name, str(error))
+    return render("standing.html", **standing.describe_top(), **standing.describe_rest())
 
 
 def describe_damage(registry: Registry) -> list[str]:
@@ -118,22 +136,52 @@ def _rows(watcher: TopologyWatcher) -> list[views.TopologyRow]:
     return rows
 
 
-def _topology(request: Request, watcher: TopologyWatcher, name: str, template: str) -> Response:
+def _make_page(request: Request, watcher: TopologyWatcher, known: TopologySnapshot) -> Iterator[str]:
+    """The page in parts. Where one cannot be made the page says so, for its status is sent; a fault of ours is in the log, too."""
+    written = watcher.read_written(known)
+    frame = render_text("topology_frame.html", one=known, query=_list_lines(written))
+    above, _, below = frame.partition(STANDING)
+    yield above
     try:
-        snapshot = watcher.snapshot(name)
+        standing = _Standing(request, watcher, watcher.snapshot(known.name))
+        top = standing.describe_top()
+        yield render_text("facts.html", **top)
+        yield render_text("parts.html", **top, **standing.describe_rest())
     except OuzelError as error:
-        return _show_problem(request, watcher, name, str(error))
-    problems = list(snapshot.problems)
-    epochs, tail = list_epochs(watcher.registry, snapshot, problems=problems), read_tail(watcher.registry, snapshot)
-    history = watcher.history(snapshot)
-    shown = describe_page(snapshot, history, epochs, tail, time.time(), watcher.read_written(snapshot))
-    shown["problems"] = [*problems, *history.problems, *shown["problems"]]
-    shown["health_log"] = read_health_log(
-        watcher.registry, name, snapshot.job.topology.settings.health_policy, HEALTH_SHOWN
-    )
-    queries = {name, snapshot.job.topology.name}
-    shown["reconciliations"] = KeptReconciliations(watcher.registry.home).list_newest(queries)[:RECONCILIATIONS_SHOWN]
-    return render(template, **shown | describe_actions(request, name, snapshot.condition))
+        yield render_text("cut.html", problem=error)
+    except Exception as error:
+        yield render_text("cut.html", problem=f"{type(error).__name__}: {error}") + below
+        raise
+    yield below
+
+
+class _Standing:
+    """How a topology stands, as its page shows it: what is on top, which is found soon, and the rest."""
+
+    def __init__(self, request: Request, watcher: TopologyWatcher, snapshot: TopologySnapshot) -> None:
+        self._request, self._watcher, self._snapshot, self._now_s = request, watcher, snapshot, time.time()
+        problems = list(snapshot.problems)
+        self._epochs = list_epochs(watcher.registry, snapshot, problems=problems)
+        self._history, self._told = watcher.history(snapshot), ToldFiles(snapshot.job)
+        self._problems = [*problems, *self._history.problems]
+
+    def describe_top(self) -> dict[str, Any]:
+        """State, rates, problems, and what can be done."""
+        top = describe_top(self._snapshot, self._history, self._epochs, self._told, self._now_s)
+        top["problems"] = [*self._problems, *top["problems"]]
+        return top | describe_actions(self._request, self._snapshot.name, self._snapshot.condition)
+
+    def describe_rest(self) -> dict[str, Any]:
+        """All below."""
+        one, registry = self._snapshot, self._watcher.registry
+        tail, written = read_tail(registry, one), self._watcher.read_written(one)
+        policy = one.job.topology.settings.health_policy
+        return describe_rest(one, self._history, self._epochs, self._told, tail, self._now_s, written) | {
+            "health_log": read_health_log(registry, one.name, policy, HEALTH_SHOWN),
+            "reconciliations": KeptReconciliations(registry.home).list_newest({one.name, one.job.topology.name})[
+                :RECONCILIATIONS_SHOWN
+            ],
+        }
 
 
 def _show_problem(request: Request, watcher: TopologyWatcher, name: str, problem: str) -> Response:
@@ -165,13 +213,41 @@ def describe_page(
     now_s: float,
     written: WrittenQuery | None = None,
 ) -> dict[str, Any]:
-    """What the page of a topology shows."""
+    """What the page of a topology shows that only reads."""
     told = ToldFiles(snapshot.job)
+    top = describe_top(snapshot, history, epochs, told, now_s)
+    return top | describe_rest(snapshot, history, epochs, told, tail, now_s, written)
+
+
+def describe_top(
+    snapshot: TopologySnapshot, history: History, epochs: list[EpochSummary], told: ToldFiles, now_s: float
+) -> dict[str, Any]:
+    """What stands on top of it."""
     return {
-        "marks": mark_components(snapshot, history, written, int(now_s)),
-        "query": written.text.splitlines() if written else [],
         "one": snapshot,
         "row": views.topology_row(snapshot, history, epoch_text(epochs), now_s),
+        "old": views.old_text(snapshot),
+        "problems": describe_unreadable(told),
+        "asks": describe_asks(told, now_s) if snapshot.is_alive else [],
+        "actions": (),
+        "done": (),
+        "done_problem": "",
+    }
+
+
+def describe_rest(
+    snapshot: TopologySnapshot,
+    history: History,
+    epochs: list[EpochSummary],
+    told: ToldFiles,
+    tail: ResultTail,
+    now_s: float,
+    written: WrittenQuery | None,
+) -> dict[str, Any]:
+    """What stands below."""
+    return {
+        "marks": mark_components(snapshot, history, written, int(now_s)),
+        "query": _list_lines(written),
         "components": views.component_rows(snapshot, history, now_s),
         "drawing": views.drawing_of(snapshot),
         "frames": views.frames(snapshot),
@@ -186,18 +262,18 @@ def describe_page(
         "verdicts": check_health(snapshot, history, epochs, now_s),
         "health_log": None,
         "reconciliations": (),
-        "old": views.old_text(snapshot),
-        "problems": describe_unreadable(told),
         "tail": tail,
         "samples": list_samples(told),
         "traces": list_traces(snapshot.job),
+        "operators": views.operator_rows(snapshot, history, now_s),
+        "growth_spans": list(GROWTH_SPANS),
         "kept": fold_states(list_kept_state(told)),
-        "asks": describe_asks(told, now_s) if snapshot.is_alive else [],
         "spans": list(views.SPANS),
-        "actions": (),
-        "done": (),
-        "done_problem": "",
     }
+
+
+def _list_lines(written: WrittenQuery | None) -> list[str]:
+    return written.text.splitlines() if written else []
 
 
 def _events(snapshot: TopologySnapshot) -> tuple[Event, ...]:

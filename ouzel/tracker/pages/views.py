@@ -18,6 +18,7 @@ from ouzel.tracker.pages.figures import most
 from ouzel.tracker.topologies.epochs import EpochSummary
 from ouzel.tracker.topologies.happened import exceptions
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
+from ouzel.tracker.topologies.state_sizes import StateGrowth, list_operator_sizes
 from ouzel.tracker.topologies.watching import Unreadable
 
 SPANS = {"3 min": 180, "10 min": 600, "1 h": 3_600, "3 h": 10_800}
@@ -326,6 +327,44 @@ def state_rows(epochs: Sequence[EpochSummary]) -> list[tuple[str, str, str, str]
             keys = words.count_text(epochs[0].keys.get(name) or None)
             rows.append((name, keys, words.count_text(newest[name]), growth))
     return rows
+
+
+@dataclass(frozen=True)
+class OperatorRow:
+    """How much one operator keeps, as texts; `growth` by GROWTH_SPANS."""
+
+    component: str
+    operator: str
+    tasks: int
+    keys: str
+    rows: str
+    bytes: str
+    growth: tuple[str, ...]
+
+
+def operator_rows(snapshot: TopologySnapshot, history: History, now_s: float) -> list[OperatorRow]:
+    """Operators that keep state, those that keep most first."""
+    sizes = sorted(list_operator_sizes(snapshot, history, int(now_s)), key=lambda one: -(one.bytes or 0))
+    return [
+        OperatorRow(
+            one.component,
+            one.operator,
+            one.tasks,
+            words.count_text(one.keys),
+            words.count_text(one.rows),
+            words.bytes_text(one.bytes),
+            tuple(map(_growth_text, one.growth)),
+        )
+        for one in sizes
+    ]
+
+
+def _growth_text(growth: StateGrowth) -> str:
+    keys = [] if growth.keys is None else [f"{growth.keys:+,} keys"]
+    if growth.bytes is None:
+        return ", ".join(keys) or words.NOTHING
+    sign = "-" if growth.bytes < 0 else "+"
+    return ", ".join([*keys, f"{sign}{words.bytes_text(abs(growth.bytes))}"])
 
 
 def drawing_of(snapshot: TopologySnapshot) -> Drawing:

@@ -86,8 +86,8 @@ class TopologyWatcher:
                 if (record := self.registry.find(name)) is not None:
                     yield self._take(record, with_processes=with_processes)
 
-    def snapshot(self, name: str) -> TopologySnapshot:
-        """One topology.
+    def snapshot(self, name: str, *, with_processes: bool = True) -> TopologySnapshot:
+        """One topology; which of its processes run only if that is wanted.
 
         Raises:
             SubmissionError: there is none of that name.
@@ -96,7 +96,8 @@ class TopologyWatcher:
         record = self.registry.find(name)
         if record is None:
             raise SubmissionError(f"there is no submitted topology '{name}'; /topologies shows all that there are")
-        return take_snapshot(self.registry, record, *self._status(record), read=self._descriptions.read)
+        status, read = self._status(record), self._descriptions.read
+        return take_snapshot(self.registry, record, *status, read=read, with_processes=with_processes)
 
     def history(self, snapshot: TopologySnapshot) -> History:
         """The metrics of its run up to now."""
