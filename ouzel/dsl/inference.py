@@ -26,6 +26,7 @@ from ouzel.compiler.records import (
 from ouzel.compiler.user_code import advise_of_operands, describe_raised, line_of
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.functions import function_name
+from ouzel.dsl.variables import copy_for_trial
 from ouzel.errors import OuzelError, QueryError
 from ouzel.exits import in_user_code
 
@@ -319,6 +320,7 @@ def _try(
     function: Callable[..., Any], kind: StepKind, samples: Iterable[Any], raised: list[BaseException]
 ) -> Iterator[Any]:
     """What the function gives for these; of what it cannot take nothing but what is `raised`."""
+    function = copy_for_trial(function)
     for sample in samples:
         try:
             made = function(sample)

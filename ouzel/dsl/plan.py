@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -45,8 +45,10 @@ from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.records import KEY, VALUE, Form, RecordType, pair_of
 from ouzel.compiler.sql import compile_sql
 from ouzel.compiler.sql.queries.scope import Relation, relation_of
+from ouzel.compiler.sql.statements.epochs import convert_epochs, read_as
 from ouzel.compiler.types import BIGINT, BOOLEAN, Field, Schema
 from ouzel.compiler.written import NodeLocation
+from ouzel.dsl.columns import keep_columns, name_columns
 from ouzel.dsl.functions import check_sendable, function_id
 from ouzel.dsl.options import StepOptions, combining_hints, parallelism_hints
 from ouzel.dsl.producers import (
@@ -118,7 +120,7 @@ class Builder:
 
     def result(self, producer: Producer) -> Sink:
         """The sink that hands its records to whoever starts the run."""
-        node = _only(self.node(producer), producer.record.schema.names)
+        node = keep_columns(self.node(producer), producer.record.schema.names)
         mode = SinkMode.RETRACT if node.retracts else SinkMode.APPEND
         shown = tuple(self._orders.get(id(_skip_names(producer)), ()))
         return Sink(node, RESULT, RESULT, (), mode, columns=node.schema, traits=RETURNED, sorted_by=shown)
@@ -188,10 +190,12 @@ class Builder:
                 f"{len(names)} columns are named of a record of {len(fields)}, at {producer.place}",
                 instead=f"name one for each of {', '.join(producer.record.schema.names)}",
             )
-        columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
+        declared = {name: field.type for name, field in zip(names, fields, strict=True)}
+        unit = table.unit_of_epoch
+        columns = Schema(tuple(Field(name, read_as(kind, unit)) for name, kind in declared.items()))
         traits, name = table.traits.reads(dict(table.options)), self._free(table.name, table)
         scan = Scan(name, table.traits.name, table.options, columns, traits=traits, in_python=True)
-        return _rename(scan, producer.record.schema.names)
+        return name_columns(convert_epochs(scan, declared, unit), producer.record.schema.names)
 
     def _given(self, producer: GivenRecords) -> Node:
         """A row for each record, so that each is handled, and fails, by itself."""
@@ -254,7 +258,7 @@ class Builder:
             )
         wanted = keys or ((KEY,) if record.is_pair and frozenset({KEY}) in node.unique_keys else ())
         mode = _mode(node, table, bool(wanted), keys is not None, place)
-        fitted = _rename(_only(node, record.schema.names), names)
+        fitted = name_columns(keep_columns(node, record.schema.names), names)
         called = dict(zip(record.schema.names, names, strict=True))
         written = tuple(called[key] for key in wanted) if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
         traits = table.traits.writes
@@ -359,7 +363,7 @@ OTHER_KEY, OTHER = "other_key", "other"
 
 def _join(node: Node, other: Node, kind: JoinKind, producer: JoinedPairs) -> Node:
     """Pairs of the key and a row of both values."""
-    left, right = _only(node, (KEY, VALUE)), _rename(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
+    left, right = keep_columns(node, (KEY, VALUE)), name_columns(keep_columns(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
     joined = Join(left, right, kind, ((KEY, OTHER_KEY),), written=NodeLocation(place=producer.place))
     return Project(joined, _key_and_both(joined, producer))
 
@@ -405,30 +409,15 @@ def _union(parts: list[tuple[Node, RecordType]]) -> Node:
     aligned = []
     for node, own in parts:
         names = (*own.schema.names, *carried)
-        aligned.append(_rename(_only(node, names), (*record.schema.names, *carried)))
+        aligned.append(name_columns(keep_columns(node, names), (*record.schema.names, *carried)))
     return Union(tuple(aligned))
-
-
-def _only(node: Node, names: Iterable[str]) -> Node:
-    """The node with these columns."""
-    names = tuple(names)
-    if node.schema.names == names:
-        return node
-    return Project(node, tuple((name, Column(node.schema[name].type, name)) for name in names))
-
-
-def _rename(node: Node, names: tuple[str, ...]) -> Node:
-    if node.schema.names == names:
-        return node
-    pairs = zip(names, node.schema, strict=True)
-    return Project(node, tuple((name, Column(field.type, field.name)) for name, field in pairs))
 
 
 def _relation(node: Node, record: RecordType, name: str) -> Relation:
     """A stream as a table: the columns of its records, and its event time if it has one."""
     shown = record.schema.names
     timed = (TIME,) if TIME in node.schema and EVENT_TIME not in shown else ()
-    relation = relation_of(_only(node, (*shown, *timed)), name)
+    relation = relation_of(keep_columns(node, (*shown, *timed)), name)
     columns = tuple(replace(one, name=EVENT_TIME) if one.name in timed else one for one in relation.columns)
     return replace(
         relation,

@@ -38,6 +38,11 @@ class ConnectorTable:
         """Its connector's name."""
         return self.traits.name
 
+    @property
+    def unit_of_epoch(self) -> str:
+        """What its times count that come as numbers: seconds, millis, micros or nanos; empty if they come as times."""
+        return self.traits.epoch(dict(self.options)) if self.traits.epoch else ""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Producer:

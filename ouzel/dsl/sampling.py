@@ -13,17 +13,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import polars as pl
+
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
-from ouzel.compiler.types import to_polars
+from ouzel.compiler.sql.statements.epochs import read_as
+from ouzel.compiler.types import TimestampType, to_polars
 from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
-from ouzel.connectors.reading import ReadBatch, SourceRequest
+from ouzel.connectors.reading import BadRow, ReadBatch, SourceRequest
 from ouzel.dsl import producers
 from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, advise_of_raised
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
+from ouzel.dsl.variables import copy_for_trial
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import BadRecord, OuzelError, QueryError
 from ouzel.exits import in_user_code
@@ -250,9 +254,11 @@ def picked(pair: Any, places: tuple[int, ...]) -> Any:
 
 def _try(step: PythonStep, records: Iterable[Any], raised: list[BaseException]) -> Iterator[Any]:
     """The step's records of these, without those on which it fails; what it `raised` there."""
-    function = step.function
-    if step.kind is StepKind.FLAT_MAP:  # which may have no end
-        step = replace(step, function=lambda one: islice(function(one), SAMPLE_ROWS))
+    function = copy_for_trial(step.function)
+    tried = (
+        (lambda one: islice(function(one), SAMPLE_ROWS)) if step.kind is StepKind.FLAT_MAP else function
+    )  # it may have no end
+    step = replace(step, function=tried)
     for record in records:
         try:
             made = applied(step, record)
@@ -300,10 +306,32 @@ def _see_declared(step: PythonStep, argument: Any, made: list[Any]) -> list[Any]
 def request_of(producer: producers.TableRead) -> SourceRequest:
     """The request that opens the source of a table."""
     names = producer.table.columns or producer.record.schema.names
-    kinds = [to_polars(field.type) for field in producer.record.columns]
+    kinds = [to_polars(read_as(field.type, producer.table.unit_of_epoch)) for field in producer.record.columns]
     return SourceRequest(
         producer.table.name, dict(producer.table.options), dict(zip(names, kinds, strict=True)), Path.cwd()
     )
+
+
+def in_times(frame: pl.DataFrame, producer: producers.TableRead) -> pl.DataFrame:
+    """The frame with its numbers as the times that the record declares, as `convert_epochs` has it in a plan."""
+    digits = _MICROSECONDS.get(producer.table.unit_of_epoch)
+    if digits is None:
+        return frame
+    kinds = {
+        field.name: to_polars(field.type) for field in producer.record.schema if isinstance(field.type, TimestampType)
+    }
+    return frame.with_columns(_from_number(pl.col(name), *digits, kind) for name, kind in kinds.items())
+
+
+def _from_number(number: pl.Expr, factor: int, divisor: int, kind: pl.DataType) -> pl.Expr:
+    micros = (number.cast(pl.Int128) * factor // divisor).cast(pl.Int64, strict=False)
+    zone = kind.time_zone if isinstance(kind, pl.Datetime) else None
+    time = micros.cast(pl.Datetime("us"))
+    return time.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zone else time
+
+
+_MICROSECONDS = {"seconds": (1_000_000, 1), "millis": (1_000, 1), "micros": (1, 1), "nanos": (1, 1_000)}
+"""Of a unit the factor and the divisor that make microseconds of it."""
 
 
 def can_be_read_now(producer: producers.TableRead) -> bool:
@@ -316,11 +344,15 @@ def can_be_read_now(producer: producers.TableRead) -> bool:
 
 
 def read_records(producer: producers.TableRead, most: int | None = None) -> Iterator[Any]:
-    """The first records of a bounded table, at most so many.
+    """The first records of a bounded table, at most so many if `most` says so: then bad ones are left out, as a trial needs none.
 
     Raises:
         ConnectorError: it cannot be read.
+        BadRecord: one of all its records cannot be read, and the table does not say to go on; or none of the first can.
     """
+    fails = dict(producer.table.options).get("bad.record", "fail") == "fail"
+    bad: list[BadRow] = []
+    read = 0
     source = open_source(producer.table.traits.name, request_of(producer))
     try:
         for partition in source.partitions():
@@ -330,9 +362,15 @@ def read_records(producer: producers.TableRead, most: int | None = None) -> Iter
                     frame = batch.frame.rename(
                         dict(zip(batch.frame.columns, producer.record.schema.names, strict=True))
                     )
-                    yield from (made_of(producer.record, row) for row in python_rows(frame))
+                    bad += batch.bad
+                    read += frame.height
+                    if bad and fails and most is None:
+                        raise BadRecord(bad[0].where, bad[0].reason)
+                    yield from (made_of(producer.record, row) for row in python_rows(in_times(frame, producer)))
             finally:
                 reader.close()
+        if bad and not read:
+            raise BadRecord(bad[0].where, bad[0].reason)
     finally:
         source.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import pickle
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
 from datetime import date, timedelta
@@ -12,6 +13,8 @@ from functools import partial
 from itertools import pairwise
 from types import FunctionType
 from typing import Any
+
+import cloudpickle
 
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
@@ -61,6 +64,17 @@ def warn_of_changes(function: Callable[..., Any], called: str) -> None:
     else:
         return
     warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
+
+
+def copy_for_trial(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function to be tried on the first records: a copy if it changes something around it, so that a run begins with what was there."""
+    if not _counted(function) and not next(_changed(function), ""):
+        return function
+    try:
+        copied: Callable[..., Any] = pickle.loads(cloudpickle.dumps(function))
+    except Exception:  # what cannot be sent to tasks is refused in its place
+        return function
+    return copied
 
 
 def check_no_stream(function: Callable[..., Any], called: str, streams: type) -> None:
@@ -151,16 +165,26 @@ def _changed(function: Callable[..., Any]) -> Iterator[str]:
     if plain is None:
         return
     made = [one for one in dis.get_instructions(plain) if one.opname not in ("CACHE", "PRECALL", "RESUME")]
-    around, defaults = _around(plain), _defaults(plain)
+    around, defaults, own = _around(plain), _defaults(plain), _own_attributes(function)
     for place, one in enumerate(made):
         value = around.get(one.argval) if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") else None
         said = f"the variable {one.argval!r}"
+        if one.opname == "LOAD_ATTR" and place and made[place - 1].argval == "self":
+            value, said = own.get(one.argval), f"its attribute {one.argval!r}"
         if one.opname == "LOAD_FAST" and one.argval in defaults:
             value, said = defaults[one.argval], f"its argument {one.argval!r}, whose default is made once"
         if isinstance(value, MutableSequence | MutableSet | MutableMapping) and _is_changed(made, place):
             yield said
         if one.opname == "STORE_ATTR" and any(map(_is_added, made[max(0, place - NEAR) : place])):
             yield f"the attribute {one.argval!r}"
+
+
+def _own_attributes(function: Callable[..., Any]) -> Variables:
+    """The attributes of the object that is called, or whose method is."""
+    while isinstance(function, partial):
+        function = function.func
+    owner = function.__self__ if inspect.ismethod(function) else function
+    return vars(owner) if hasattr(owner, "__dict__") and not inspect.isroutine(owner) else {}
 
 
 def _defaults(function: FunctionType) -> Variables:

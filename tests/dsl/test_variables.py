@@ -140,3 +140,23 @@ def test_a_function_that_uses_a_stream_is_told_to_join_it() -> None:
         "map lambda word: dict(counts.memory())[word] uses the stream 'counts', which would run for each record; "
         "map to pairs by the same key, and join: a.map(lambda record: (key, record)).left_join(counts)"
     )
+
+
+class FirstOnly:
+    """Lets each key through once."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def __call__(self, record: int) -> bool:
+        if record in self.seen:
+            return False
+        self.seen.add(record)
+        return True
+
+
+def test_a_function_that_keeps_something_is_warned_of_and_tried_on_a_copy() -> None:
+    records = Source.of([1, 2, 1, 3, 2])
+    with pytest.warns(QueryWarning, match=r"filter FirstOnly changes its attribute 'seen'"):
+        once = records.filter(FirstOnly()).map(lambda record: (record, "x"))
+    assert sorted(once.table("memory").rows()) == [(1, "x"), (2, "x"), (3, "x")]
