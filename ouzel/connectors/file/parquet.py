@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
@@ -71,11 +71,11 @@ class ParquetReader:
         last: int,
         version: str = "",
         fixed: Fixed | None = None,
-        names: Mapping[str, str] | None = None,
+        names: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         """`version` is what the file was when its rows were counted; by default what it is now. `fixed`: columns it does not hold.
 
-        `names` are the file's own names of columns, where others than the table's may be theirs; a column that has none is not in the file.
+        `names` gives the file's own names of columns, where they may be others than the table's; a column that has none is not in the file.
         """
         self._request, self._path, self._at, self._last = request, path, at, last
         self._version, self._names = version or content_version(path), names
@@ -94,7 +94,7 @@ class ParquetReader:
         try:
             scan = pl.scan_parquet(path, row_index_name=_ROW, glob=False)
             if self._names is not None:
-                scan = scan.select(*(pl.col(own).alias(name) for name, own in self._names.items()), _ROW)
+                scan = scan.select(*(pl.col(own).alias(name) for name, own in self._names().items()), _ROW)
             schema = scan.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None

@@ -40,8 +40,8 @@ def file_columns(
             _check_parts(name, field.field_type, held[field.field_id].field_type, path)
         elif field.field_id in unknown:
             raise ConnectorError(
-                f"{path} has no column '{name}', by which the table is partitioned: Ouzel reads such values of whole numbers, texts, dates and "
-                "BOOLEAN from the table's metadata, and others from the file; rewrite the table's data files first"
+                f"{path} has no column '{name}', by which the table is partitioned: Ouzel reads such values of whole numbers, texts, dates "
+                "and BOOLEAN from the table's metadata, and others from the file; rewrite the table's data files first"
             )
         elif field.initial_default is not None and str(field.field_id) not in fixed:
             raise ConnectorError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.exceptions import NoSuchIcebergTableError, NoSuchTableError
+from pyiceberg.exceptions import NoSuchIcebergTableError, NoSuchTableError, ValidationError
 from pyiceberg.table import StaticTable, Table
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
@@ -62,11 +62,10 @@ class Catalog:
             raise ConnectorError(f"there is no catalog {self.file}")
         catalog = self.open(make=False)
         try:
-            return loaded(catalog, self.table)
+            with reading(self.where):
+                return loaded(catalog, self.table)
         except NoSuchTableError:
             raise ConnectorError(f"{self.file} has no table '{self.table}' in its catalog '{self._name}'") from None
-        except _UNREADABLE as error:
-            raise ConnectorError(f"{self.where} cannot be read: {first_line(error)}") from None
 
     def open(self, *, make: bool) -> SqlCatalog:
         """The catalog itself, whose tables are made if they are not there and may be.
@@ -105,15 +104,23 @@ class _Folder:
                 f"{self._path} has no metadata/version-hint.text, so only its catalog knows which of its files in metadata/ is the newest; "
                 f"name the catalog ('{CATALOG}'), or one of these files"
             )
-        try:
+        with reading(self.where):
             found = StaticTable.from_metadata(os.path.abspath(self._path))
-        except _UNREADABLE as error:
-            raise ConnectorError(f"{self._path} cannot be read: {first_line(error)}") from None
         local_path(found.location())
         return found
 
 
-_UNREADABLE = (OSError, ValueError, ValidationError, NoSuchIcebergTableError, SQLAlchemyError)
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """What goes wrong within is told of what is read there.
+
+    Raises:
+        ConnectorError: something did.
+    """
+    try:
+        yield
+    except (OSError, EOFError, ValueError, ValidationError, NoSuchIcebergTableError, SQLAlchemyError) as error:
+        raise ConnectorError(f"{where} cannot be read: {first_line(error)}") from None
 
 
 def local_path(location: str) -> Path:

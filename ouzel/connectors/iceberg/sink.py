@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import polars as pl
 import pyarrow as pa
-from pydantic import ValidationError
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import (
     CommitFailedException,
@@ -17,8 +16,8 @@ from pyiceberg.exceptions import (
     NoSuchTableError,
     NotInstalledError,
     TableAlreadyExistsError,
+    ValidationError,
 )
-from pyiceberg.exceptions import ValidationError as RefusedCommit
 from pyiceberg.io.pyarrow import _dataframe_to_data_files
 from pyiceberg.manifest import DataFile as Entry
 from pyiceberg.table import Table, TableProperties
@@ -40,7 +39,7 @@ _PAUSE_S = 0.05
 """At most so long a commit waits that another writer came before."""
 _FAILURES = (
     OSError, ValueError, TypeError, NotImplementedError, pa.ArrowException, SQLAlchemyError, NotInstalledError, NoSuchTableError,
-    RefusedCommit, ValidationError,
+    ValidationError,
 )  # fmt: skip
 
 Noted = Callable[[Table], Mapping[str, str] | None]

@@ -16,7 +16,7 @@ from pyiceberg.table.snapshots import Operation, Snapshot
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import BooleanType, DateType, IntegerType, LongType, NestedField, StringType
 
-from ouzel.connectors.iceberg.places import find_place, first_line, local_path
+from ouzel.connectors.iceberg.places import find_place, first_line, local_path, reading
 from ouzel.connectors.reading import FoundColumns
 from ouzel.connectors.versioned.source import Commit, DataFile
 from ouzel.errors import ConnectorError
@@ -108,7 +108,8 @@ def snapshot_files(table: Table, number: int, where: str) -> list[DataFile]:
     """
     if number == NONE_YET:
         return []
-    tasks = list(table.scan(snapshot_id=number).plan_files())
+    with reading(where):
+        tasks = list(table.scan(snapshot_id=number).plan_files())
     if any(task.delete_files for task in tasks):
         _refuse_deletes(number, where)
     return sorted((_data_file(task.file, table, where) for task in tasks), key=lambda file: file.name)
@@ -189,24 +190,24 @@ def _added_files(snapshot: Snapshot, table: Table, where: str) -> Sequence[DataF
     """The files whose rows a snapshot adds."""
     if snapshot.summary is not None and snapshot.summary.operation == Operation.REPLACE:
         return []
-    added: list[DataFile] = []
+    with reading(where):
+        changes = list(_changes(snapshot, table))
+    if not all(changed == (ManifestContent.DATA, ManifestEntryStatus.ADDED) for changed, _ in changes):
+        number = snapshot.snapshot_id
+        raise ConnectorError(
+            f"snapshot {number} of {where} deletes or rewrites rows, and a table that is followed takes only new ones; start again with "
+            f"'snapshot.id' = '{number}', or read it without 'follow'"
+        )
+    return [_data_file(entry, table, where) for _, entry in changes]
+
+
+def _changes(snapshot: Snapshot, table: Table) -> Iterator[tuple[tuple[ManifestContent, ManifestEntryStatus], Entry]]:
+    """The files that a snapshot adds and removes; manifests list those of older ones, too."""
     for manifest in snapshot.manifests(table.io):
-        if manifest.added_snapshot_id != snapshot.snapshot_id:
-            continue
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=False):
-            if entry.snapshot_id != snapshot.snapshot_id or entry.status == ManifestEntryStatus.EXISTING:
-                continue
-            if entry.status == ManifestEntryStatus.DELETED or manifest.content == ManifestContent.DELETES:
-                _refuse_change(snapshot.snapshot_id, where)
-            added.append(_data_file(entry.data_file, table, where))
-    return added
-
-
-def _refuse_change(number: int, where: str) -> None:
-    raise ConnectorError(
-        f"snapshot {number} of {where} deletes or rewrites rows, and a table that is followed takes only new ones; start again with "
-        f"'snapshot.id' = '{number}', or read it without 'follow'"
-    )
+        if manifest.added_snapshot_id == snapshot.snapshot_id:
+            for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=False):
+                if entry.snapshot_id == snapshot.snapshot_id and entry.status != ManifestEntryStatus.EXISTING:
+                    yield (manifest.content, entry.status), entry.data_file
 
 
 def find_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -48,6 +48,9 @@ class IcebergSource(VersionedSource):
         return later_snapshots(self._table, version, self._place.where)
 
     def _open(self, file: DataFile, path: str, offset: int) -> Reader:
-        names = file_columns(path, self._fields, self._table.name_mapping(), file.fixed, unread_partitions(self._table))
+        def names() -> Mapping[str, str]:
+            table = self._table
+            return file_columns(path, self._fields, table.name_mapping(), file.fixed, unread_partitions(table))
+
         fixed = fixed_by_name(self._fields, file.fixed)
         return ParquetReader(self._request, path, offset, file.rows or 0, fixed=fixed, names=names)
