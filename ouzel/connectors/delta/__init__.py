@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
-from ouzel.connectors.versioned import COMMITTING, FOLLOWING, check_version, reads_versions
+from ouzel.connectors.versioned import COMMITTING, FOLLOWING, check_reading, reads_versions
 from ouzel.errors import QueryError
 
 
@@ -16,7 +16,7 @@ def _check(options: Mapping[str, str]) -> None:
             "file system",
             instead="mount the bucket, and name the folder",
         )
-    check_version(options, "version")
+    check_reading(options, "version")
 
 
 CONNECTOR = Connector(

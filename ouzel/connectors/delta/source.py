@@ -9,7 +9,7 @@ from ouzel.connectors.delta.log import added_files, choose_version, open_snapsho
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import SourceRequest
-from ouzel.connectors.versioned.source import Commit, VersionedSource
+from ouzel.connectors.versioned.source import TableVersion, VersionedSource
 
 
 class DeltaSource(VersionedSource):
@@ -22,14 +22,14 @@ class DeltaSource(VersionedSource):
         super().__init__(request, options, request.directory / options.text("path"))
         self._first = choose_version(request.options, self._folder)
 
-    def _begin(self) -> Commit:
+    def _begin(self) -> TableVersion:
         table = open_snapshot(self._folder, self._first)
         held, where = table_types(table), f"version {self._first} of {self._folder}"
         match_columns(held, self._columns, where)
         require_columns(list(held), self._columns, where)
-        return Commit(self._first, snapshot_files(table, self._folder))
+        return TableVersion(self._first, snapshot_files(table, self._folder))
 
-    def _later(self, version: int) -> Iterator[Commit]:
+    def _later(self, version: int) -> Iterator[TableVersion]:
         while (added := added_files(self._folder, version + 1)) is not None:
             version += 1
-            yield Commit(version, added)
+            yield TableVersion(version, added)

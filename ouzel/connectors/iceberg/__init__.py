@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ouzel.connectors.base import Alias, Connector, Option, SinkDelivery, Writers, Writes
-from ouzel.connectors.versioned import COMMITTING, FOLLOWING, check_version, is_followed, reads_versions
+from ouzel.connectors.versioned import COMMITTING, FOLLOWING, check_reading, is_followed, reads_versions
 from ouzel.errors import QueryError
 
 CATALOG = "catalog.uri"
@@ -23,7 +23,7 @@ def _check(options: Mapping[str, str]) -> None:
             "one without",
         )
     _check_path(options) if "path" in options else _check_catalog(options)
-    check_version(options, "snapshot.id")
+    check_reading(options, "snapshot.id")
     if "schema.id" in options and "snapshot.id" not in options:
         raise QueryError("'schema.id' is of the snapshot that is read, and none is named", instead="add 'snapshot.id'")
 
@@ -126,8 +126,8 @@ CONNECTOR = Connector(
     ),
     reads_versions(
         "ouzel.connectors.iceberg.source:IcebergSource",
-        infer="ouzel.connectors.iceberg.snapshots:find_snapshot",
-        refuses="ouzel.connectors.iceberg.snapshots:refuse_table",
+        infer="ouzel.connectors.iceberg.snapshots:infer_snapshot",
+        refuses="ouzel.connectors.iceberg.snapshots:refuse_snapshot",
     ),
     Writes(
         "ouzel.connectors.iceberg.sink:IcebergSink",

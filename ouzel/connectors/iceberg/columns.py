@@ -14,7 +14,7 @@ from ouzel.connectors.iceberg.places import first_line
 from ouzel.errors import ConnectorError
 
 
-def match_fields(names: Iterable[str], fields: Iterable[NestedField]) -> dict[str, NestedField]:
+def find_fields(names: Iterable[str], fields: Iterable[NestedField]) -> dict[str, NestedField]:
     """The field of each name that there is one of; names match whatever their case."""
     there = {field.name.lower(): field for field in fields}
     return {name: there[name.lower()] for name in names if name.lower() in there}

@@ -23,7 +23,7 @@ _LOCKED_S = "30"
 """How long a writer waits for another that has SQLite's lock; each has it for the time of one statement."""
 
 
-class Place(Protocol):
+class TablePlace(Protocol):
     """Where a table is found.
 
     Attributes:
@@ -40,7 +40,7 @@ class Place(Protocol):
         """
 
 
-def find_place(options: Mapping[str, str], directory: Path) -> Place:
+def find_place(options: Mapping[str, str], directory: Path) -> TablePlace:
     """Where the options say that a table is."""
     return Catalog(options, directory) if CATALOG in options else _Folder(directory / options["path"])
 
@@ -57,13 +57,13 @@ class Catalog:
         self._warehouse = os.path.abspath(directory / options.get("catalog.warehouse", self.file.parent))
 
     def load(self) -> Table:
-        """See Place.load."""
+        """See TablePlace.load."""
         if not self.file.is_file():
             raise ConnectorError(f"there is no catalog {self.file}")
         catalog = self.open(make=False)
         try:
-            with reading(self.where):
-                return loaded(catalog, self.table)
+            with telling_of(self.where):
+                return load_table(catalog, self.table)
         except NoSuchTableError:
             raise ConnectorError(f"{self.file} has no table '{self.table}' in its catalog '{self._name}'") from None
 
@@ -81,7 +81,7 @@ class Catalog:
             raise ConnectorError(f"the catalog {self.file} cannot be opened: {first_line(error)}") from None
 
 
-def loaded(catalog: SqlCatalog, table: str) -> Table:
+def load_table(catalog: SqlCatalog, table: str) -> Table:
     """A table of a catalog whose files are where we can read them."""
     found = catalog.load_table(table)
     local_path(found.location())
@@ -104,14 +104,14 @@ class _Folder:
                 f"{self._path} has no metadata/version-hint.text, so only its catalog knows which of its files in metadata/ is the newest; "
                 f"name the catalog ('{CATALOG}'), or one of these files"
             )
-        with reading(self.where):
+        with telling_of(self.where):
             found = StaticTable.from_metadata(os.path.abspath(self._path))
         local_path(found.location())
         return found
 
 
 @contextmanager
-def reading(where: str) -> Iterator[None]:
+def telling_of(where: str) -> Iterator[None]:
     """What goes wrong within is told of what is read there.
 
     Raises:

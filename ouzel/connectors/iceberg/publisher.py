@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import polars as pl
 from pyiceberg.table import Table
 
-from ouzel.connectors.iceberg.sink import AppendedTable
+from ouzel.connectors.iceberg.sink import CatalogTable
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
@@ -22,7 +22,7 @@ class IcebergPublisher:
     """See writing.EpochPublisher."""
 
     def __init__(self, request: SinkRequest) -> None:
-        self._target = AppendedTable(request)
+        self._target = CatalogTable(request)
         self._publisher = request.publisher
         self._epochs = f"ouzel.{self._publisher}.epoch"
         self._generations = f"ouzel.{self._publisher}.generation"

@@ -24,8 +24,8 @@ from pyiceberg.table import Table, TableProperties
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from ouzel.connectors.iceberg import CONNECTOR
-from ouzel.connectors.iceberg.places import Catalog, first_line, loaded
-from ouzel.connectors.iceberg.snapshots import arrow_columns
+from ouzel.connectors.iceberg.places import Catalog, first_line, load_table
+from ouzel.connectors.iceberg.snapshots import schema_columns
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.versioned.sink import CommittingSink, check_written
 from ouzel.connectors.writing import SinkRequest
@@ -46,7 +46,7 @@ Noted = Callable[[Table], Mapping[str, str] | None]
 """From the table as it is to the properties that it gets with a commit; None: there is nothing to commit. Raises ConnectorError."""
 
 
-class AppendedTable:
+class CatalogTable:
     """The table that a sink writes to, which is made if it is missing.
 
     Raises:
@@ -67,10 +67,10 @@ class AppendedTable:
         """The table as it is, made if it is missing. Of tasks that make it at once one does."""
         catalog = self._open_catalog()
         try:
-            return loaded(catalog, self._place.table)
+            return load_table(catalog, self._place.table)
         except NoSuchTableError:
             self._make(catalog, partition_by)
-            return loaded(catalog, self._place.table)
+            return load_table(catalog, self._place.table)
 
     def _open_catalog(self) -> SqlCatalog:
         self._place.file.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class AppendedTable:
 
     def _check_columns(self, request: SinkRequest) -> None:
         schema = self._table.schema()
-        held = dict(pl.Schema(arrow_columns(schema, self._place.where)))
+        held = dict(pl.Schema(schema_columns(schema, self._place.where)))
         written = {name: _stored(kind) for name, kind in request.columns.items()}
         check_written(request, written, held, self._place.where, "table")
         required = next((field.name for field in schema.fields if field.required), None)
@@ -204,4 +204,4 @@ class IcebergSink(CommittingSink):
     """Each flush is a snapshot of its own."""
 
     def __init__(self, request: SinkRequest) -> None:
-        super().__init__(TableOptions(CONNECTOR, request.options), AppendedTable(request).append)
+        super().__init__(TableOptions(CONNECTOR, request.options), CatalogTable(request).append)

@@ -16,9 +16,9 @@ from pyiceberg.table.snapshots import Operation, Snapshot
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import BooleanType, DateType, IntegerType, LongType, NestedField, StringType
 
-from ouzel.connectors.iceberg.places import find_place, first_line, local_path, reading
+from ouzel.connectors.iceberg.places import find_place, first_line, local_path, telling_of
 from ouzel.connectors.reading import FoundColumns
-from ouzel.connectors.versioned.source import Commit, DataFile
+from ouzel.connectors.versioned.source import DataFile, TableVersion
 from ouzel.errors import ConnectorError
 
 NONE_YET = 0
@@ -45,14 +45,14 @@ def choose_snapshot(options: Mapping[str, str], table: Table, where: str) -> Cho
         number = int(options["snapshot.id"])
         if number != NONE_YET and table.snapshot_by_id(number) is None:
             raise ConnectorError(
-                f"{where} has no snapshot {number}: it never had, or it has expired; its newest is {newest(table)}"
+                f"{where} has no snapshot {number}: it never had, or it has expired; its newest is {newest_snapshot(table)}"
             )
     elif "timestamp" in options:
         number = _at_time(options["timestamp"], table, where)
     else:
         raise ConnectorError(
-            f"{where} may get a new snapshot between two tasks that open it; write 'snapshot.id' = '{newest(table)}', or declare no "
-            "columns, or * for them: then both are found when the query is planned"
+            f"{where} may get a new snapshot between two tasks that open it; write 'snapshot.id' = '{newest_snapshot(table)}', or declare "
+            "no columns, or * for them: then both are found when the query is planned"
         )
     return Chosen(number, _schema(options.get("schema.id"), table, number, where))
 
@@ -65,7 +65,7 @@ def _at_time(text: str, table: Table, where: str) -> int:
         last = f" ({datetime.fromtimestamp(log[-1].timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S.%f})" if log else ""
         raise ConnectorError(
             f"'timestamp' = '{text}' lies behind the last commit of {where}{last}, and another may come before it; write 'snapshot.id' = "
-            f"'{newest(table)}'"
+            f"'{newest_snapshot(table)}'"
         )
     found = table.snapshot_as_of_timestamp(int(wanted_ms))
     if found is None:
@@ -73,7 +73,7 @@ def _at_time(text: str, table: Table, where: str) -> int:
     return int(found.snapshot_id)
 
 
-def newest(table: Table) -> int:
+def newest_snapshot(table: Table) -> int:
     """The snapshot that `main` is at."""
     current = table.current_snapshot()
     return int(current.snapshot_id) if current else NONE_YET
@@ -88,7 +88,7 @@ def _schema(asked: str | None, table: Table, number: int, where: str) -> Schema:
     return schema
 
 
-def arrow_columns(schema: Schema, where: str) -> pa.Schema:
+def schema_columns(schema: Schema, where: str) -> pa.Schema:
     """The columns of a schema, in Arrow's types.
 
     Raises:
@@ -100,7 +100,7 @@ def arrow_columns(schema: Schema, where: str) -> pa.Schema:
         raise ConnectorError(f"{where} has columns that Ouzel cannot read: {first_line(error)}") from None
 
 
-def snapshot_files(table: Table, number: int, where: str) -> list[DataFile]:
+def list_snapshot_files(table: Table, number: int, where: str) -> list[DataFile]:
     """The files of a snapshot, by name.
 
     Raises:
@@ -108,7 +108,7 @@ def snapshot_files(table: Table, number: int, where: str) -> list[DataFile]:
     """
     if number == NONE_YET:
         return []
-    with reading(where):
+    with telling_of(where):
         tasks = list(table.scan(snapshot_id=number).plan_files())
     if any(task.delete_files for task in tasks):
         _refuse_deletes(number, where)
@@ -160,20 +160,20 @@ def _fields(table: Table) -> dict[int, NestedField]:
     return {field.field_id: field for schema in table.metadata.schemas for field in schema.fields}
 
 
-def later_snapshots(table: Table, number: int, where: str) -> Iterator[Commit]:
+def later_snapshots(table: Table, number: int, where: str) -> Iterator[TableVersion]:
     """What came to `main` behind a snapshot, in its order.
 
     Raises:
         ConnectorError: one takes rows away, or the way back to that snapshot is not known any more.
     """
     for snapshot in reversed(_ancestors(table, number, where)):
-        yield Commit(snapshot.snapshot_id, _added_files(snapshot, table, where))
+        yield TableVersion(snapshot.snapshot_id, _added_files(snapshot, table, where))
 
 
 def _ancestors(table: Table, number: int, where: str) -> list[Snapshot]:
     """The snapshots behind one, the newest first."""
     found: list[Snapshot] = []
-    at = newest(table)
+    at = newest_snapshot(table)
     while at != number:
         snapshot = table.snapshot_by_id(at)
         if snapshot is None:
@@ -190,7 +190,7 @@ def _added_files(snapshot: Snapshot, table: Table, where: str) -> Sequence[DataF
     """The files whose rows a snapshot adds."""
     if snapshot.summary is not None and snapshot.summary.operation == Operation.REPLACE:
         return []
-    with reading(where):
+    with telling_of(where):
         changes = list(_changes(snapshot, table))
     if not all(changed == (ManifestContent.DATA, ManifestEntryStatus.ADDED) for changed, _ in changes):
         number = snapshot.snapshot_id
@@ -210,7 +210,7 @@ def _changes(snapshot: Snapshot, table: Table) -> Iterator[tuple[tuple[ManifestC
                     yield (manifest.content, entry.status), entry.data_file
 
 
-def find_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
+def infer_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
     """The columns of the snapshot that is to be read: the newest, fixed then, if the options name none. None of a table to be made.
 
     Raises:
@@ -221,13 +221,13 @@ def find_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns |
     place = find_place(options, directory)
     table = place.load()
     named = "snapshot.id" in options or "timestamp" in options
-    now = {"snapshot.id": str(newest(table)), "schema.id": str(table.schema().schema_id)}
+    now = {"snapshot.id": str(newest_snapshot(table)), "schema.id": str(table.schema().schema_id)}
     schema = choose_snapshot(options, table, place.where).schema if named else table.schema()
-    columns = arrow_columns(schema, place.where)
+    columns = schema_columns(schema, place.where)
     return FoundColumns({field.name: field.type for field in columns}, {} if named else now)
 
 
-def refuse_table(options: Mapping[str, str], directory: Path) -> str:
+def refuse_snapshot(options: Mapping[str, str], directory: Path) -> str:
     """Why a table cannot be read; empty if it can."""
     try:
         place = find_place(options, directory)

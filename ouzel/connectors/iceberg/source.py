@@ -9,18 +9,18 @@ import polars as pl
 from ouzel.connectors.file.parquet import ParquetReader
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.iceberg import CONNECTOR
-from ouzel.connectors.iceberg.columns import file_columns, fixed_by_name, match_fields
+from ouzel.connectors.iceberg.columns import file_columns, find_fields, fixed_by_name
 from ouzel.connectors.iceberg.places import find_place, local_path
 from ouzel.connectors.iceberg.snapshots import (
-    arrow_columns,
     choose_snapshot,
     later_snapshots,
-    snapshot_files,
+    list_snapshot_files,
+    schema_columns,
     unread_partitions,
 )
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import Reader, SourceRequest
-from ouzel.connectors.versioned.source import Commit, DataFile, VersionedSource
+from ouzel.connectors.versioned.source import DataFile, TableVersion, VersionedSource
 
 
 class IcebergSource(VersionedSource):
@@ -33,17 +33,17 @@ class IcebergSource(VersionedSource):
         self._table = self._place.load()
         super().__init__(request, TableOptions(CONNECTOR, request.options), local_path(self._table.location()))
         self._chosen = choose_snapshot(request.options, self._table, self._place.where)
-        self._fields = match_fields(self._columns, self._chosen.schema.fields)
+        self._fields = find_fields(self._columns, self._chosen.schema.fields)
 
-    def _begin(self) -> Commit:
+    def _begin(self) -> TableVersion:
         number, schema = self._chosen
         where = f"snapshot {number} of {self._place.where}"
-        held = dict(pl.Schema(arrow_columns(schema, where)))
+        held = dict(pl.Schema(schema_columns(schema, where)))
         match_columns(held, self._columns, where)
         require_columns(list(held), self._columns, where)
-        return Commit(number, snapshot_files(self._table, number, where))
+        return TableVersion(number, list_snapshot_files(self._table, number, where))
 
-    def _later(self, version: int) -> Iterator[Commit]:
+    def _later(self, version: int) -> Iterator[TableVersion]:
         self._table = self._place.load()
         return later_snapshots(self._table, version, self._place.where)
 

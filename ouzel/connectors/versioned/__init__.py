@@ -30,7 +30,7 @@ def is_followed(options: Mapping[str, str]) -> bool:
     return options.get("follow") == "true"
 
 
-def check_version(options: Mapping[str, str], version: str) -> None:
+def check_reading(options: Mapping[str, str], version: str) -> None:
     """See that the options say in one way what is read; `version` is the option that names a version.
 
     Raises:

@@ -23,7 +23,7 @@ class DataFile(NamedTuple):
     fixed: Fixed
 
 
-class Commit(NamedTuple):
+class TableVersion(NamedTuple):
     """A version, and the files whose rows it adds."""
 
     version: int
@@ -52,11 +52,11 @@ class VersionedSource(NothingCommitted, ABC):
         self._files: dict[str, DataFile] = {}
 
     @abstractmethod
-    def _begin(self) -> Commit:
+    def _begin(self) -> TableVersion:
         """The version that reading begins with, which has all columns."""
 
     @abstractmethod
-    def _later(self, version: int) -> Iterator[Commit]:
+    def _later(self, version: int) -> Iterator[TableVersion]:
         """Those that came after it, in their order."""
 
     def partitions(self) -> Sequence[Partition]:
@@ -69,7 +69,7 @@ class VersionedSource(NothingCommitted, ABC):
         self._follows = self._follows and not self._ends
         return [Partition(name, not self._follows, called=file.name) for name, file in self._files.items()]
 
-    def _add(self, commit: Commit) -> None:
+    def _add(self, commit: TableVersion) -> None:
         """Take the files of a version; nothing is kept of them unless all are there, so that it can be tried again."""
         files = {f"{commit.version}:{file.name}": self._counted(file, commit.version) for file in commit.added}
         if len(files) < len(commit.added):
