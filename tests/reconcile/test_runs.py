@@ -26,7 +26,7 @@ from ouzel.runtime.simulator.faults import lose_link
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load, load_text
 from tests.cli.fakes import FakeHandle
-from tests.connectors.test_iceberg import ids, written
+from tests.connectors.iceberg_tables import ids, written
 from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run, seal
 
 if TYPE_CHECKING:

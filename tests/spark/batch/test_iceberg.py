@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.session import Job
 from ouzel.spark.batch.run import BatchRun
-from tests.connectors.test_iceberg import catalog, ids, made
+from tests.connectors.iceberg_tables import catalog, ids, made
 from tests.fuzz.hunt import judge, plain_answer, spark_answer
 from tests.law.engines import run_to_end
 from tests.spark.batch.test_delta import ASKED, FILTERS, HELD, NAMED, PARTS, assert_same
