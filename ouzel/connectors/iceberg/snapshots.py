@@ -213,6 +213,8 @@ def _changes(snapshot: Snapshot, table: Table) -> Iterator[tuple[tuple[ManifestC
 def infer_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
     """The columns of the snapshot that is to be read: the newest, fixed then, if the options name none. None of a table to be made.
 
+    The schema is fixed with it, so that whoever adds the snapshot's id to a query asks the same as one that found both.
+
     Raises:
         ConnectorError: there is no such table or snapshot.
     """
@@ -220,11 +222,15 @@ def infer_snapshot(options: Mapping[str, str], directory: Path) -> FoundColumns 
         return None
     place = find_place(options, directory)
     table = place.load()
-    named = "snapshot.id" in options or "timestamp" in options
-    now = {"snapshot.id": str(newest_snapshot(table)), "schema.id": str(table.schema().schema_id)}
-    schema = choose_snapshot(options, table, place.where).schema if named else table.schema()
-    columns = schema_columns(schema, place.where)
-    return FoundColumns({field.name: field.type for field in columns}, {} if named else now)
+    if "timestamp" in options:
+        schema, found = choose_snapshot(options, table, place.where).schema, dict[str, str]()
+    elif "snapshot.id" in options:
+        schema = choose_snapshot(options, table, place.where).schema
+        found = {"schema.id": str(schema.schema_id)}
+    else:
+        schema = table.schema()
+        found = {"snapshot.id": str(newest_snapshot(table)), "schema.id": str(schema.schema_id)}
+    return FoundColumns({field.name: field.type for field in schema_columns(schema, place.where)}, found)
 
 
 def refuse_snapshot(options: Mapping[str, str], directory: Path) -> str:
