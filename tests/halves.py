@@ -98,6 +98,7 @@ HALVES = {
     # Spark's streams, and files and tables as Spark sees them.
     "tests/law/test_structured.py": Half.IN_TURN,
     "tests/spark/batch/test_delta.py": Half.IN_TURN,
+    "tests/spark/batch/test_iceberg.py": Half.IN_TURN,
     "tests/law/test_nexmark.py::test_streams_of_spark_agree_with_duckdb": Half.NEVER,
     "tests/law/test_ways.py::test_no_case_of_the_law_has_one_in_another_way": Half.NEVER,
     "tests/spark/batch/test_readers.py": Half.IN_TURN,

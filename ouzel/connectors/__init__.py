@@ -15,6 +15,7 @@ from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.delta import CONNECTOR as DELTA
 from ouzel.connectors.file import CONNECTOR as FILE
 from ouzel.connectors.hybrid import CONNECTOR as HYBRID
+from ouzel.connectors.iceberg import CONNECTOR as ICEBERG
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.kestrel import CONNECTOR as KESTREL
 from ouzel.connectors.keyed import KeyedRequest, KeyedRows
@@ -65,6 +66,7 @@ CONNECTORS = Connectors(
         for connector in (
             FILE,
             DELTA,
+            ICEBERG,
             KAFKA,
             KESTREL,
             REDIS,

@@ -32,6 +32,7 @@ TESTED_APART = {
     "dirty-files.md": "tests/sql/test_cookbook.py",
     "late-data.md": "tests/sql/test_cookbook.py",
     "time-zones.md": "tests/sql/test_cookbook.py",
+    "iceberg.md": "tests/connectors/test_iceberg_sink.py",
     "joins.md": "tests/sql/test_documentation.py",
     "sql.md": "tests/sql/test_documentation.py",
     "windows.md": "tests/sql/test_documentation.py",

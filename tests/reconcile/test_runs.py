@@ -26,6 +26,7 @@ from ouzel.runtime.simulator.faults import lose_link
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import Job, load, load_text
 from tests.cli.fakes import FakeHandle
+from tests.connectors.iceberg_tables import ids, written
 from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run, seal
 
 if TYPE_CHECKING:
@@ -295,6 +296,23 @@ def test_a_record_of_a_table_that_was_found_at_another_version_says_which(tmp_pa
     code, _, said = ouzel("reconcile", query, "--record", home)
     assert code == 2
     assert "that run read table 't' with 'version' = '0': write it into its WITH" in " ".join(said.split())
+
+
+def test_a_record_of_a_table_of_iceberg_is_reconciled_at_the_snapshot_that_was_read(tmp_path: Path) -> None:
+    query, home, rows = tmp_path / "q.sql", tmp_path / "record", pa.table({"n": pa.array([1, 2], pa.int64())})
+    at = "'connector' = 'iceberg', 'catalog.uri' = 'sqlite:///c.db', 'table' = 'ns.t'"
+    query.write_text(f"CREATE TABLE t (*) WITH ({at}); SELECT n FROM t;")
+    table = written(tmp_path, rows)
+    code, _, said = ouzel("run", query, "--engine", "memory", "--record", home, "--format", "changelog")
+    assert code == 0, said
+    table.append(rows)
+    code, _, said = ouzel("reconcile", query, "--record", home)
+    read = f"'snapshot.id' = '{ids(table)[0]}'"
+    assert code == 2
+    assert f"that run read table 't' with {read}" in " ".join(said.split())
+    query.write_text(f"CREATE TABLE t (*) WITH ({at}, {read}); SELECT n FROM t;")
+    code, out, said = ouzel("reconcile", query, "--record", home)
+    assert (code, "Stream and batch agree" in out) == (0, True), said
 
 
 def test_the_command_runs_the_topology_itself(tmp_path: Path, spark: SparkSession) -> None:

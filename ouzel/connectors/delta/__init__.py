@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
-
-from ouzel.connectors.base import (
-    BatchView,
-    Connector,
-    HistoryView,
-    Option,
-    Reads,
-    Replay,
-    SinkDelivery,
-    Writers,
-    Writes,
-    always,
-    never,
-)
+from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
+from ouzel.connectors.versioned import COMMITTING, FOLLOWING, check_reading, reads_versions
 from ouzel.errors import QueryError
 
 
@@ -29,27 +16,7 @@ def _check(options: Mapping[str, str]) -> None:
             "file system",
             instead="mount the bucket, and name the folder",
         )
-    if "version" in options and "timestamp" in options:
-        raise QueryError("'version' and 'timestamp' both say which version is read", instead="leave one of them out")
-    if options.get("end") == "latest" and options.get("follow") != "true":
-        raise QueryError("'end' is for a table that is followed", instead="add 'follow' = 'true', or leave it out")
-
-
-def is_followed(options: Mapping[str, str]) -> bool:
-    """Whether commits behind the version that the reading begins with are read too."""
-    return options.get("follow") == "true"
-
-
-def _ends(options: Mapping[str, str]) -> bool:
-    return not is_followed(options) or options.get("end") == "latest"
-
-
-def _grows(options: Mapping[str, str]) -> bool:
-    return not _ends(options)
-
-
-def _until_now(options: Mapping[str, str]) -> dict[str, str]:
-    return {**options, "end": "latest"} if is_followed(options) else dict(options)
+    check_reading(options, "version")
 
 
 CONNECTOR = Connector(
@@ -71,35 +38,15 @@ CONNECTOR = Connector(
             "Source: read the version that was the newest at that time, which lies behind the last commit's no longer.",
             kind="timestamp",
         ),
-        Option("follow", "Source: whether to go on for ever with the rows of later commits.", "false", kind="boolean"),
-        Option(
-            "end",
-            "Source, with `follow`: where reading ends: never, or at the commit that is the newest when the reading begins.",
-            "none",
-            choices=("none", "latest"),
-        ),
+        *FOLLOWING,
         Option(
             "partition.by",
             "Sink: columns, separated by commas, by whose values a table that is made is cut into folders.",
         ),
-        Option("flush.interval.ms", "Sink: how long it gathers rows into one commit.", "2000", kind="integer"),
-        Option("flush.rows", "Sink: after how many rows it commits sooner.", "200000", kind="integer"),
+        *COMMITTING,
     ),
-    Reads(
+    reads_versions(
         "ouzel.connectors.delta.source:DeltaSource",
-        bounded=_ends,
-        batch=BatchView(_until_now),
-        replay=Replay.OFFSET,
-        changelog=never,
-        ordered=always,
-        grows=_grows,
-        resumes=never,
-        seeks=always,
-        shared=True,
-        at_rest=True,
-        filters=True,
-        history=HistoryView(),
-        metadata={"file": pl.String(), "row": pl.Int64()},
         infer="ouzel.connectors.delta.log:find_version",
         refuses="ouzel.connectors.delta.log:refuse_table",
     ),

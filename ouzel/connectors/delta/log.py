@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
@@ -14,22 +14,14 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from ouzel.connectors.file.partitioned import Fixed
 from ouzel.connectors.reading import FoundColumns
+from ouzel.connectors.versioned.source import DataFile
 from ouzel.errors import ConnectorError
 
 READABLE = frozenset({"timestampNtz", "vacuumProtocolCheck", "v2Checkpoint", "deletionVectors", "columnMapping"})
 """Features of a table that may be asked of a reader; what those of deletion vectors and column mapping do is looked at."""
 
 _BY_NAME = "delta.columnMapping.mode"
-
-
-class DataFile(NamedTuple):
-    """A file that a version has: its name from the table's folder on, its rows where the log says, and its partition's values."""
-
-    name: str
-    rows: int | None
-    fixed: Fixed
 
 
 def open_snapshot(folder: Path, version: int | None = None) -> DeltaTable:

@@ -15,8 +15,8 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 
 from ouzel.connectors.delta import CONNECTOR
 from ouzel.connectors.delta.log import commit_path, table_types
-from ouzel.connectors.formats.conversion import sql_name
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.versioned.sink import CommittingSink, check_written
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
@@ -65,13 +65,7 @@ class AppendedTable:
 
     def _check_columns(self, request: SinkRequest) -> None:
         held = table_types(self.table)
-        wrong = [name for name, kind in request.columns.items() if held.get(name) != kind]
-        if wrong:
-            kind = sql_name(held[wrong[0]]) if wrong[0] in held else "no column of that name"
-            raise ConnectorError(
-                f"table '{self.name}' writes '{wrong[0]}' as {sql_name(request.columns[wrong[0]])}, and {self.folder} has {kind}; "
-                "CAST it in the query, or name another folder"
-            )
+        check_written(request, request.columns, held, str(self.folder), "folder")
         self._check_partitions({name: held[name] for name in self.table.metadata().partition_columns})
 
     def _check_partitions(self, held: Mapping[str, pl.DataType]) -> None:
@@ -109,26 +103,8 @@ class AppendedTable:
         return ConnectorError(f"table '{self.name}' cannot be written to {self.folder}: {reason}")
 
 
-class DeltaSink:
-    """Gathers batches; `flush` commits them. A batch that comes again after a crash is written again."""
+class DeltaSink(CommittingSink):
+    """Each flush is a commit of its own."""
 
     def __init__(self, request: SinkRequest) -> None:
-        options = TableOptions(CONNECTOR, request.options)
-        self.flush_interval_ms = options.integer("flush.interval.ms")
-        self.flush_rows = options.integer("flush.rows")
-        self._table = AppendedTable(request)
-        self._waiting: list[pl.DataFrame] = []
-
-    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
-        """Take a batch; it is in the table after the next `flush`."""
-        if frame.height:
-            self._waiting.append(frame)
-
-    def flush(self) -> None:
-        """Commit what has gathered."""
-        if self._waiting:
-            self._table.append(self._waiting)
-            self._waiting = []
-
-    def close(self) -> None:
-        """Nothing stays open."""
+        super().__init__(TableOptions(CONNECTOR, request.options), AppendedTable(request).append)

@@ -69,7 +69,7 @@ def _refuse_folders(options: Mapping[str, str]) -> str:
         return ""
     return (
         "folders named by values of columns (PARTITIONED BY) are read and not written; leave it out, or write a table of Delta Lake: "
-        "'connector' = 'delta'"
+        "'connector' = 'delta', or of Iceberg: 'connector' = 'iceberg'"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
@@ -62,11 +64,21 @@ class ParquetReader:
     """Rows [at, last) of one file, decoded a piece at a time; a batch is a slice of a piece."""
 
     def __init__(
-        self, request: SourceRequest, path: str, at: int, last: int, version: str = "", fixed: Fixed | None = None
+        self,
+        request: SourceRequest,
+        path: str,
+        at: int,
+        last: int,
+        version: str = "",
+        fixed: Fixed | None = None,
+        names: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
-        """`version` is what the file was when its rows were counted; by default what it is now. `fixed`: columns it does not hold."""
+        """`version` is what the file was when its rows were counted; by default what it is now. `fixed`: columns it does not hold.
+
+        `names` gives the file's own names of columns, where they may be others than the table's; a column that has none is not in the file.
+        """
         self._request, self._path, self._at, self._last = request, path, at, last
-        self._version = version or content_version(path)
+        self._version, self._names = version or content_version(path), names
         self._piece = pl.DataFrame()
         self._numbers = np.empty(0, np.uint32)
         self._bad: list[tuple[int, str]] = []
@@ -81,6 +93,8 @@ class ParquetReader:
     def _open(self, path: str, data: dict[str, pl.DataType]) -> pl.LazyFrame:
         try:
             scan = pl.scan_parquet(path, row_index_name=_ROW, glob=False)
+            if self._names is not None:
+                scan = scan.select(*(pl.col(own).alias(name) for name, own in self._names().items()), _ROW)
             schema = scan.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None

@@ -20,7 +20,8 @@ from ouzel.compiler.types import (
 )
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import refuse_null
-from ouzel.spark.lowering.text import call, csv_dialect, identifier, is_relative, path_text, quote, show_options
+from ouzel.spark.lowering.tables import starts_at_folder
+from ouzel.spark.lowering.text import call, csv_dialect, identifier, path_text, quote, show_options
 
 
 def lower_sink(frame: str, sink: Sink) -> str:
@@ -45,7 +46,7 @@ def lower_sink(frame: str, sink: Sink) -> str:
         show_options(options, f"args.{identifier(sink.table)}"),
         *([f"mode={quote(sink.mode.value)}"] if sink.mode is not SinkMode.APPEND else []),
         *([f"keys=[{', '.join(map(quote, sink.keys))}]"] if sink.keys else []),
-        *(["folder=args.folder"] if is_relative(options.get("path", "/")) else []),
+        *(["folder=args.folder"] if starts_at_folder(options) else []),
     ]
     return call("write_table", arguments)
 

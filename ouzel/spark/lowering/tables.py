@@ -181,8 +181,8 @@ NOT_OF_SPARK = re.compile(r",|\*\*|\.zst$")
 OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
 """Names that a job uses for what Ouzel's own reader reads."""
 
-PATHS = frozenset({"path", "dead-letter.path", "items.path"})
-"""Options that are paths, relative to the query's file."""
+PATHS = frozenset({"path", "dead-letter.path", "items.path", "catalog.uri", "catalog.warehouse"})
+"""Options that are paths, or URIs that hold one, relative to the query's file."""
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:

@@ -134,9 +134,12 @@ RESERVED = frozenset(
 
 def is_relative(path: str) -> bool:
     """Whether a path starts at the folder of the query's file; others are absolute, or URIs such as s3a://bucket/flights."""
+    path = path.removeprefix(SQLITE)
     return not path.startswith("/") and not URI.match(path)
 
 
+SQLITE = "sqlite:///"
+"""Before the path of a catalog that is a file of SQLite, which may be relative."""
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 """How one begins."""
 
