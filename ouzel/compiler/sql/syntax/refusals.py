@@ -135,6 +135,9 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         NotSupported: a construct, at its place, with what to write instead.
         QueryError: a reserved word or a comma, at its place.
     """
+    for index, token in enumerate(tokens):
+        if is_word(token, "FLATTEN"):
+            _refuse_flatten(source, tokens, index)  # before the signs that look into what it gives: f.value:name
     _refuse_tokens(source, tokens)
     refuse_brackets(source, tokens)
     for index, token in enumerate(tokens):
@@ -142,8 +145,6 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         if token.text.upper() in _FIRST_WORDS:
             _refuse_foreign(source, tokens, index)
     for index, token in enumerate(tokens):
-        if is_word(token, "FLATTEN"):
-            _refuse_flatten(source, tokens, index)
         if token.token_type is TokenType.COMMA:
             _refuse_trailing(source, tokens, index)
         elif is_bare(token):
@@ -177,7 +178,7 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         if _begins_template(tokens, at):
             raise source.error("a template is not filled in", span_of(tokens[at : at + 2]), _RENDERED)
         if depth == 0 and in_type <= 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
-            left = tokens[at - 1].text if is_kind(tokens, at - 1, TokenType.VAR, TokenType.IDENTIFIER) else "a"
+            left = _path_before(source, tokens, at) or "a"
             path = re.match(r"\s*(\w[\w.]*)", source.text[token.end + 1 :])
             right = path[1] if path else "b"
             advice = f"write {left}.{right} for a field of a ROW, JSON_VALUE({left}, '$.{right}') for one of JSON text"
@@ -197,6 +198,17 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
             raise source.error("a parameter is not supported", foreign, _VALUE, NotSupported)
         if token.token_type is TokenType.PLACEHOLDER:
             raise source.error("a parameter is not supported", span_of([token]), _VALUE, NotSupported)
+
+
+def _path_before(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The name that ends before a token, with the names and dots before it; empty if none does."""
+    first = at
+    while is_kind(tokens, first - 1, TokenType.VAR, TokenType.IDENTIFIER):
+        first -= 1
+        if not is_kind(tokens, first - 1, TokenType.DOT):
+            break
+        first -= 1
+    return source.text[tokens[first].start : tokens[at - 1].end + 1] if first < at else ""
 
 
 _VALUE = "write the value itself; a program that makes the text can put it there"
@@ -311,10 +323,20 @@ def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:
     if end is None or bare_word(tokens, first) not in ("LATERAL", "TABLE"):
         return
     array = _first_argument(source, tokens, at + 1) or "array"
-    advice = f"write CROSS JOIN UNNEST({array}) AS u (element)"
+    name = _alias_behind(tokens, end + 1) or "u"
+    advice = f"write CROSS JOIN UNNEST({array}) AS {name} (element)"
     if re.fullmatch(r"[\w.\"`]+", array):  # a column, whose type is not known here
-        advice += f", or UNNEST({array}) AS u (key, element) of a MAP"
+        field = re.search(rf"\b{re.escape(name)}\s*\.\s*value\s*[:.]\s*(\w+)", source.text)
+        advice = f"write CROSS JOIN UNNEST({array}) AS {name} and {name}.{field[1] if field else 'field'} where its elements are ROWs"
+        advice += f", AS {name} (element) where they are not, or AS {name} (key, element) of a MAP"
     raise source.error("FLATTEN is not supported", span_of(tokens[at : end + 1]), advice, NotSupported)
+
+
+def _alias_behind(tokens: Tokens, at: int) -> str:
+    """The alias from the token `at` on, which may stand behind a parenthesis and AS; empty if there is none."""
+    at += is_kind(tokens, at, TokenType.R_PAREN)
+    at += bare_word(tokens, at) == "AS"
+    return tokens[at].text if is_kind(tokens, at, TokenType.VAR) else ""
 
 
 def _first_argument(source: QueryText, tokens: Tokens, opens: int) -> str:
