@@ -26,7 +26,7 @@ def find_null_word(reason: str, raw: str) -> str:
 
 
 class ForeignNumber(NamedTuple):
-    """The column of a number that is written with other signs than a point: what parts its thousands, which may be nothing, and its fraction."""
+    """The column of a number with other signs than a point: `thousands`, which may be empty, parts its thousands."""
 
     column: str
     type: str
@@ -41,7 +41,7 @@ class ForeignNumber(NamedTuple):
 
 
 def find_foreign_number(reason: str) -> ForeignNumber | None:
-    """The number with a decimal comma, or with signs between its thousands, for which a record is bad; None if it is bad for another reason."""
+    """The number with a decimal comma or parted thousands for which a record is bad; None if it is bad for another reason."""
     found = _SIGNED.match(reason)
     if found is None or found["thousands"] == found["point"] or (not found["thousands"] and found["point"] == "."):
         return None

@@ -24,7 +24,14 @@ from ouzel.compiler.sql.queries.grouping_sets import (
     with_totals,
     written_key,
 )
-from ouzel.compiler.sql.queries.output import OutputColumn, advise_of_alias, outputs_of, refuse_over, star_of, strip_alias
+from ouzel.compiler.sql.queries.output import (
+    OutputColumn,
+    advise_of_alias,
+    outputs_of,
+    refuse_over,
+    star_of,
+    strip_alias,
+)
 from ouzel.compiler.sql.queries.over import OverCalls
 from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.ttl import Forgetting

@@ -88,7 +88,9 @@ def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Exp
         raise
 
 
-def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str, condition: exp.Expr | None = None) -> None:
+def advise_of_alias(
+    error: QueryError, items: Sequence[exp.Expr], clause: str, condition: exp.Expr | None = None
+) -> None:
     """If the name that is not found is an alias of the select list, say that the clause, with its condition, does not see it."""
     written = error.text[error.at :][: error.length] if error.at >= 0 else ""
     named = next((item for item in items if isinstance(item, exp.Alias) and item.alias == written), None)
@@ -97,7 +99,9 @@ def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str, c
         advice = f"write {computed}" if len(computed) < 60 else "write its expression"
         if clause == "WHERE" and any(call_name(call) in aggregate_names() for call in named.find_all(exp.Anonymous)):
             advice = f"it is of a group, so write HAVING {computed} ... behind GROUP BY"
-        uses = (column for column in condition.find_all(exp.Column) if place(column)[0] == error.at) if condition else ()
+        uses = (
+            (column for column in condition.find_all(exp.Column) if place(column)[0] == error.at) if condition else ()
+        )
         if named.find(exp.Window) is not None and (used := next(iter(uses), None)):
             advice = f"filter what OVER gives: write QUALIFY {_written_part(error.text, used)}"
         error.instead = f"{written} is an alias of the select list, which {clause} does not see: {advice}"

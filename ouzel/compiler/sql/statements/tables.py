@@ -151,9 +151,17 @@ def _options(source: QueryText, statement: CreateTable, traits: ConnectorTraits)
         if traits.check:
             traits.check(options)
     except QueryError as error:
+        if fields := _own_fields(statement):
+            error.instead = error.instead.replace("'a, b, c'", f"'{', '.join(fields)}'")
         start, end = _guilty(statement, error, traits)
         raise error.located(source.text, start, end - start) from None
     return tuple((options | _note_quoted(statement, traits, options)).items())
+
+
+def _own_fields(statement: CreateTable) -> list[str]:
+    """The declared columns that the records have: none that is computed, metadata or the name of a folder."""
+    own = [column.name.text for column in statement.columns if not column.expression and column.metadata is None]
+    return [name for name in own if not any(pick(folder, [name]) for folder in statement.partitions)]
 
 
 def _check_fields(source: QueryText, statement: CreateTable) -> None:
