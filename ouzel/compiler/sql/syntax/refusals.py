@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import TokenType
 
@@ -20,6 +21,8 @@ _RESERVED_LIST = (
 )
 _RESERVED = frozenset(word for word in _RESERVED_LIST.split())
 """Words that cannot name a column without quotes."""
+_CREATED = re.compile(r"(?i)\bCREATE\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)")
+"""The names of what a text creates, as far as they are in no quotes."""
 _AFTER_A_LIST = frozenset(
     {"FROM", "WHERE", "GROUP BY", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "ORDER BY", "LIMIT"}
 )
@@ -291,6 +294,8 @@ def _refuse_signs(source: QueryText, pair: Tokens) -> None:
 def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
     """A word of the grammar that is meant as a name: after AS, after a dot, or without the BY that it needs."""
     token, within = tokens[at], bare_word(tokens, at - 1) == "WITHIN"
+    if word in (*_RESERVED, "ORDER", "GROUP") and (meant := _table_meant(source, tokens, at)):
+        raise source.error(f"{word} is a reserved word", span_of([token]), f"did you mean {meant}?")
     named = is_kind(tokens, at - 1, TokenType.DOT) or bare_word(tokens, at - 1) == "AS"
     named = named and bare_word(tokens, at + 1) != "MATERIALIZED"
     listed = is_kind(tokens, at - 1, TokenType.COMMA) or bare_word(tokens, at - 1) in ("SELECT", "DISTINCT")
@@ -299,6 +304,15 @@ def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> N
         raise source.error(f"{word} without BY", span_of([token]), f'write {word} BY, or "{token.text}" as a name')
     if (word.split()[0] in _RESERVED and named and not is_kind(tokens, at + 1, TokenType.L_PAREN)) or alone:
         raise source.error(f"{word} is a reserved word", span_of([token]), f'as a name write "{token.text}"')
+
+
+def _table_meant(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The table of the text that is called much as the word behind FROM or JOIN; empty if there is none."""
+    is_table = bare_word(tokens, at - 1) in ("FROM", "JOIN") and bare_word(tokens, at - 2) != "DISTINCT"
+    if not is_table or is_kind(tokens, at + 1, TokenType.L_PAREN):
+        return ""
+    created = {name.lower(): name for name in _CREATED.findall(source.text)}
+    return next((created[name] for name in get_close_matches(tokens[at].text.lower(), created, 1)), "")
 
 
 def _refuse_trailing(source: QueryText, tokens: Tokens, at: int) -> None:
