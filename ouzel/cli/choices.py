@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
+from pathlib import PurePath
 from typing import Annotated
 
 import typer
@@ -76,3 +78,23 @@ class ResultFormat(Enum):
     JSONL = "jsonl"
     CSV = "csv"
     CHANGELOG = "changelog"
+
+
+def refuse_output(value: str | None) -> None:
+    """Say what is written for `--output csv` and `--output out.csv` of other tools.
+
+    Raises:
+        typer.BadParameter: it is there.
+    """
+    if value is None:
+        return
+    ending = PurePath(value).suffix.removeprefix(".").lower()
+    form = ending or value.lower()
+    form = {"json": "jsonl", "ndjson": "jsonl"}.get(form, form)
+    if form not in [choice.value for choice in ResultFormat]:
+        form = "csv"
+    place = f" > {shlex.quote(value)}" if ending else ""
+    raise typer.BadParameter(f"the result goes to stdout; write --format {form}{place}")
+
+
+NoOutput = Annotated[str | None, typer.Option("--output", hidden=True, callback=refuse_output)]

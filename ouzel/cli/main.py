@@ -23,6 +23,7 @@ from ouzel.cli.choices import (
     Engine,
     FromSavepoint,
     Master,
+    NoOutput,
     Parallelism,
     ResultFormat,
     Set,
@@ -113,6 +114,7 @@ def run(
     settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006
+    output: NoOutput = None,
     debug: Debug = False,
 ) -> None:
     """Run a query until its input ends, or until Ctrl-C.

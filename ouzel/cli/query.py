@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ouzel.session import Job
 
 STDIN = Path("-")
+_BEGINNINGS = ("SELECT", "WITH", "CREATE", "INSERT", "VALUES", "SET", "EXPLAIN", "DESCRIBE", "SHOW", "RECONCILE")
+"""How statements begin, in a text that is taken for the name of a file."""
 
 QueryArgument = Annotated[
     Path | None,
@@ -89,6 +92,17 @@ def _join_texts(texts: Sequence[str]) -> str:
     return "".join(text + end for text, end in zip(texts, [*ends, ""], strict=True))
 
 
+def is_sql(argument: str) -> bool:
+    """Whether what stands for a file is a statement, and no file is called so."""
+    words = argument.split(maxsplit=1)
+    return len(words) == 2 and words[0].upper() in _BEGINNINGS and not Path(argument).exists()
+
+
+def _quote(text: str) -> str:
+    """The text as an argument for a shell; in double quotes where they do, for SQL itself has the single ones."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+
+
 def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
     """The query that the command line names; standard input is read to its end.
 
@@ -102,6 +116,10 @@ def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
     if file is not None and file.suffix == ".py":
         problem = f"{file} is a program in Python, and no query; run it by `python {file}`, or by `ouzel submit {file}`"
         raise typer.BadParameter(problem, param_hint="FILE.sql or -e")
+    if file is not None and is_sql(str(file)):
+        raise typer.BadParameter(
+            f"this is a query, and no file of one; write -e {_quote(str(file))}", param_hint="FILE.sql or -e"
+        )
     if texts:
         return QuerySource(text=_join_texts(list(map(_text_of, texts))))
     if file != STDIN:

@@ -26,7 +26,7 @@ from ouzel.cli.choices import (
 )
 from ouzel.cli.columns import print_columns
 from ouzel.cli.failure import Exit, report_errors, say_error
-from ouzel.cli.query import STDIN, Execute, read_query
+from ouzel.cli.query import STDIN, Execute, is_sql, read_query
 from ouzel.cli.savepoints import make_savepoint, refuse_without_from, submit_job_from
 from ouzel.cli.updating import update_submitted
 from ouzel.compiler.catalog import SecretWarning
@@ -200,7 +200,7 @@ def _describe_health(registry: Registry, record: Submitted, found: Status | None
 
 def is_submitted(file: Path) -> bool:
     """Whether what stands in the place of a file is the name of a submitted topology: no file is there, and it looks like none."""
-    return file != STDIN and not file.suffix and file.name == str(file) and not file.exists()
+    return file != STDIN and not (file.suffix or is_sql(str(file))) and file.name == str(file) and not file.exists()
 
 
 def explain_submitted(name: str) -> str:

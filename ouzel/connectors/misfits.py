@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import PurePath
+from typing import NamedTuple
 
 NULL_WORDS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
 """Texts that may mean NULL in a column of numbers."""
 
 _MISFIT = re.compile(r"'([^']*)' does not fit column ")
 _FRACTION = re.compile(r"'?[+-]?\d+\.(\d+)'? does not fit column '(.*)' of type (?:TINYINT|SMALLINT|INT|BIGINT)$")
-_COMMA = re.compile(r"'?[+-]?\d+,\d+'? does not fit column '(.*)' of type (?:FLOAT|DOUBLE|DECIMAL\(\d+, \d+\))$")
+_SIGNED = re.compile(
+    r"'?[+-]?(?:\d+|\d{1,3}(?:(?P<thousands>[.,'])\d{3})+)(?P<point>[.,])\d+'? does not fit column '(?P<column>.*)' "
+    r"of type (?P<type>FLOAT|DOUBLE|DECIMAL\(\d+, \d+\))$"
+)
 
 
 def find_null_word(reason: str, raw: str) -> str:
@@ -19,10 +25,34 @@ def find_null_word(reason: str, raw: str) -> str:
     return word if word in NULL_WORDS and not raw.lstrip().startswith(("{", "[")) else ""
 
 
-def find_comma(reason: str) -> str:
-    """The column of a number with a decimal comma; empty if the record is bad for another reason."""
-    found = _COMMA.match(reason)
-    return found[1] if found else ""
+class ForeignNumber(NamedTuple):
+    """The column of a number with other signs than a point: `thousands`, which may be empty, parts its thousands."""
+
+    column: str
+    type: str
+    thousands: str
+    point: str
+
+    @property
+    def signs(self) -> list[tuple[str, str]]:
+        """What is replaced in it, by what, in order."""
+        pairs = [(self.thousands, ""), (self.point, ".")]
+        return [(sign, own) for sign, own in pairs if sign not in ("", own)]
+
+
+def find_foreign_number(reason: str) -> ForeignNumber | None:
+    """The number with a decimal comma or parted thousands for which a record is bad; None if it is bad for another reason."""
+    found = _SIGNED.match(reason)
+    if found is None or found["thousands"] == found["point"] or (not found["thousands"] and found["point"] == "."):
+        return None
+    return ForeignNumber(found["column"], found["type"], found["thousands"] or "", found["point"])
+
+
+def advise_utf8(path: str, encoding: str = "latin1") -> str:
+    """How a file of text becomes one of UTF-8, which is what is read."""
+    name = PurePath(path)
+    written, made = shlex.quote(path), shlex.quote(str(name.with_name(f"{name.stem}.utf8{name.suffix}")))
+    return f"iconv -f {encoding} -t utf-8 {written} > {made}"
 
 
 def find_decimal(reason: str) -> tuple[str, str] | None:

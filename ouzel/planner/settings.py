@@ -255,19 +255,34 @@ class Settings:
         for key, value in pairs:
             name = FORMER_NAMES.get(key, key).replace(".", "_").replace("-", "_")
             if name not in hints:
-                raise QueryError(f"there is no setting '{key}'", instead=_advise(key), about=("SET", key))
+                raise QueryError(f"there is no setting '{key}'", instead=_advise(key, value), about=("SET", key))
             changes[name] = _parse(key, value, hints[name])
         return replace(self, **changes)
 
 
-def _advise(key: str) -> str:
+_SPAN = re.compile(r"(?i)(\d+)\s*(?:(ms|milli(?:second)?s?)|(s|secs?|seconds?)|(m|min|minutes?)|(h|hours?)|(d|days?))?")
+_UNITS = (1, 1_000, 60_000, 3_600_000, 86_400_000)
+
+
+def _milliseconds(key: str, value: str) -> int | None:
+    """A span as Flink, Storm and Heron write it; one without a unit is in seconds if the key says so. None if it is no span."""
+    found = _SPAN.fullmatch(value.strip())
+    if found is None:
+        return None
+    named = [unit for unit, written in zip(_UNITS, found.groups()[1:], strict=True) if written]
+    return int(found[1]) * (named[0] if named else 1_000 if key.endswith("secs") else 1)
+
+
+def _advise(key: str, value: str = "") -> str:
     if key.replace("_", ".").replace("-", ".") == "bad.record":
         return "write it into the WITH of a table; for rows that cannot be computed SET 'error.policy' = 'skip'"
     known = [field.name for field in fields(Settings)] if "_" in key and "." not in key else SETTING_KEYS
     if key in ("settings", "config", "conf", "options"):
         return "write each setting by its name: parallelism=2"
+    span = _milliseconds(key, value)
     if of_flink := next((advice for pattern, advice in FLINK_SETTINGS.items() if fnmatchcase(key, pattern)), ""):
-        return of_flink
+        is_same = span is not None and key in FLINK_SETTINGS
+        return re.sub(r"(SET '[\w.]+\.ms')", rf"\1 = '{span}'", of_flink) if is_same else of_flink
     if key.startswith("spark."):
         return f"Spark's settings are given to the command: ouzel batch question.sql --conf {key}=..."
     if key.lower().replace(".", "").replace("_", "") in ("timezone", "sessiontimezone"):
@@ -276,6 +291,8 @@ def _advise(key: str) -> str:
         return "it is a setting of Flink: see docs/flink.md for what is written here"
     meant = OF_STORM.get(key.replace(".", "_").removeprefix("topology_"))
     if meant is not None:
+        if span is not None and meant.endswith("_ms") and meant not in known:
+            return f"SET '{setting_key(meant)}' = '{span}'"
         return f"write {meant if meant in known else setting_key(meant)}"
     near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
     return f"did you mean '{near[0]}'?" if near else "see docs/settings.md"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
+from ouzel.cli.query import read_query
 from ouzel.cli.wording import in_plain_words
 
 
@@ -30,3 +33,34 @@ def test_a_misspelt_format_is_answered_with_the_one_that_is_meant() -> None:
     assert result.exit_code == 2
     assert "did you mean jsonl?" in result.output
     assert "Value error" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("csv", "--format csv"), ("json", "--format jsonl"), ("my out.csv", "--format csv > 'my out.csv'")],
+)
+def test_the_option_of_other_tools_for_the_result_is_answered_with_ours(value: str, written: str) -> None:
+    result = CliRunner().invoke(app, ["run", "-e", "SELECT 1 AS x", "--output", value])
+    assert result.exit_code == 2
+    assert f"write {written}" in " ".join(result.output.split())
+    assert "--output" not in CliRunner().invoke(app, ["run", "-h"]).output
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ("SELECT COUNT(*) FROM 'a.csv'", """-e "SELECT COUNT(*) FROM 'a.csv'\""""),
+        ('select "a$b" from t', """-e 'select "a$b" from t'"""),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "explain"])
+def test_a_query_in_place_of_a_file_is_told_of_e(command: str, query: str, written: str) -> None:
+    result = CliRunner().invoke(app, [command, query])
+    assert result.exit_code == 2
+    assert f"write {written}" in result.output
+
+
+def test_a_file_that_is_called_as_a_query_begins_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "select one.sql").write_text("SELECT 1 AS x")
+    monkeypatch.chdir(tmp_path)
+    assert read_query(Path("select one.sql"), []).file == Path("select one.sql")

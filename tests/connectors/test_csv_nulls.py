@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ouzel import entry
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv.format import CsvDecoder
-from ouzel.connectors.misfits import find_comma, find_decimal, find_null_word
-from ouzel.errors import ConnectorError
+from ouzel.connectors.misfits import find_decimal, find_foreign_number, find_null_word
+from ouzel.errors import ConnectorError, OuzelError
+from ouzel.job import load_text
 
 COLUMNS = {"t": pl.String(), "n": pl.Int32()}
 
@@ -108,13 +112,47 @@ def test_a_fraction_in_a_column_of_whole_numbers_is_told_of_its_type(
 
 
 @pytest.mark.parametrize(
-    ("reason", "column"),
+    ("reason", "found"),
     [
-        ("'1,50' does not fit column 'price' of type DECIMAL(5, 2)", "price"),
-        ("'-1,5' does not fit column 'x' of type DOUBLE", "x"),
-        ("'1,50' does not fit column 'n' of type VARCHAR", ""),
-        ("'1,50,2' does not fit column 'x' of type DOUBLE", ""),
+        ("'1,50' does not fit column 'price' of type DECIMAL(5, 2)", ("price", "DECIMAL(5, 2)", "", ",")),
+        ("'-1,5' does not fit column 'x' of type DOUBLE", ("x", "DOUBLE", "", ",")),
+        ("'1.234,50' does not fit column 'p' of type DECIMAL(10, 2)", ("p", "DECIMAL(10, 2)", ".", ",")),
+        ("'1,234,567.5' does not fit column 'p' of type FLOAT", ("p", "FLOAT", ",", ".")),
+        ("'1,50' does not fit column 'n' of type VARCHAR", None),
+        ("'1,50,2' does not fit column 'x' of type DOUBLE", None),
+        ("'1.50' does not fit column 'x' of type DECIMAL(2, 2)", None),
     ],
 )
-def test_a_decimal_comma_is_told_of_its_column(reason: str, column: str) -> None:
-    assert find_comma(reason) == column
+def test_a_number_with_other_signs_is_told_of_its_column(reason: str, found: tuple[str, str, str, str] | None) -> None:
+    assert find_foreign_number(reason) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "replaced"),
+    [
+        ("1,50", "REPLACE(price, ',', '.')"),
+        ("1.234,50", "REPLACE(REPLACE(price, '.', ''), ',', '.')"),
+        ("1,234.50", "REPLACE(price, ',', '')"),
+        ("1'234.50", "REPLACE(price, '''', '')"),
+    ],
+)
+def test_a_number_with_other_signs_is_told_the_expression_that_reads_it(
+    tmp_path: Path, written: str, replaced: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"id;price\n1;{written}\n")
+    table = "CREATE TABLE t (id INT, price {}) WITH ('connector' = 'file', 'path' = 'a.csv', 'format' = 'csv', 'csv.delimiter' = ';');"
+    expression = f"CAST({replaced} AS DECIMAL(10, 2))"
+    with pytest.raises(OuzelError) as caught:
+        entry.table(load_text(table.format("DECIMAL(10, 2)") + "SELECT price FROM t;", tmp_path, "q"), "memory")
+    assert f"declare price VARCHAR, and write {expression} in the query" in str(caught.value)
+    read = entry.table(load_text(f"{table.format('VARCHAR')}SELECT {expression} AS p FROM t;", tmp_path, "q"), "memory")
+    assert str(read.rows()[0][0]) == ("1.50" if written == "1,50" else "1234.50")
+
+
+def test_a_file_that_is_not_utf8_is_told_how_it_becomes_so(tmp_path: Path) -> None:
+    path = tmp_path / "a b.csv"
+    path.write_bytes("id,city\n1,Z\xfcrich\n".encode("latin1"))
+    with pytest.raises(OuzelError) as caught:
+        entry.table(load_text("SELECT city FROM 'a b.csv';", tmp_path, "q"), "memory")
+    command = f"iconv -f latin1 -t utf-8 '{path}' > '{tmp_path}/a b.utf8.csv'"
+    assert f"if the file is Latin-1, `{command}` makes one of UTF-8" in str(caught.value)

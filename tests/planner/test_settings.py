@@ -119,3 +119,20 @@ def test_each_setting_of_flink_that_its_page_lists_is_known() -> None:
     }
     assert len(listed) >= 8
     assert {name for name in listed if name not in FLINK_SETTINGS and name not in FORMER_NAMES} == set()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "written"),
+    [
+        ("execution.checkpointing.interval", "10s", "SET 'checkpoint.interval.ms' = '10000', see docs/delivery.md"),
+        ("execution.checkpointing.interval", "3 min", "SET 'checkpoint.interval.ms' = '180000', see docs/delivery.md"),
+        ("execution.checkpointing.interval", "5000", "SET 'checkpoint.interval.ms' = '5000', see docs/delivery.md"),
+        ("execution.checkpointing.interval", "often", "SET 'checkpoint.interval.ms', see docs/delivery.md"),
+        ("execution.checkpointing.timeout", "10 min", "SET 'checkpoint.interval.ms', see docs/delivery.md"),
+        ("topology.message.timeout.secs", "30", "SET 'ack.timeout.ms' = '30000'"),
+    ],
+)
+def test_a_span_of_a_setting_of_others_is_told_in_our_unit(key: str, value: str, written: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        Settings().with_values([(key, value)])
+    assert caught.value.instead == written

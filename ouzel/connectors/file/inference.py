@@ -22,10 +22,10 @@ from ouzel.connectors.file.paths import find_files, near_files
 from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, describe_word, judge_texts
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import sql_name
-from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
+from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs, convert_advice
 from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
-from ouzel.connectors.misfits import NULL_WORDS
+from ouzel.connectors.misfits import NULL_WORDS, advise_utf8
 from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError
 
@@ -34,9 +34,6 @@ SAMPLE_FILES, SAMPLE_BYTES = 8, 2 << 20
 
 FIRST_BYTES = 1 << 12
 """So many say whether a file of JSON is an array."""
-
-_DELIMITERS = ";\t|"
-"""What may stand between the fields of a file that has no comma in its header."""
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """What such files begin with; UTF-8 never has these bytes."""
@@ -133,10 +130,8 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
     dialect = Dialect(options)
     first = _csv_records(data, dialect)[0][0]
     if "csv.delimiter" not in options and len(_first_fields(path, dialect, first)) == 1:
-        others = {sign: Dialect({**options, "csv.delimiter": sign}) for sign in _DELIMITERS}
-        counts = {sign: len(_first_fields(path, other, first)) for sign, other in others.items()}
-        sign = max(counts, key=lambda sign: counts[sign])
-        found |= {"csv.delimiter": sign.replace("\t", "\\t")} if counts[sign] > 1 else {}
+        sign = dialect.other_delimiter(first)
+        found |= {"csv.delimiter": sign} if sign else {}
     if dialect.header and not data.splitlines()[0].strip():
         raise ConnectorError(f"the first line of {path} is empty, where a header names the columns; take it out")
     fields = _first_fields(path, Dialect({**options, **found}), first)
@@ -149,11 +144,22 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
     return found
 
 
+def sample_header(paths: Sequence[str], options: Mapping[str, str]) -> tuple[Dialect, bytes]:
+    """How the fields of CSV are told apart, and the first line of the files; no bytes if they hold nothing.
+
+    Raises:
+        ConnectorError: a file cannot be read.
+    """
+    dialect = Dialect(options)
+    first = next((_csv_records(data, dialect)[0][0] for _, data in _samples(paths)), b"") if paths else b""
+    return dialect, first
+
+
 def _first_fields(path: str, dialect: Dialect, record: bytes) -> list[str]:
     try:
         return dialect.fields(record)
     except ValueError as error:
-        raise ConnectorError(f"the first line of {path} cannot be read: {error}") from None
+        raise ConnectorError(f"the first line of {path} cannot be read: {error}{convert_advice(error, path)}") from None
 
 
 def _texts(path: str, records: Records, lines: np.ndarray, options: Mapping[str, str]) -> TextSample:
@@ -293,7 +299,7 @@ def _samples(paths: Sequence[str], is_array: bool = False) -> Iterator[tuple[str
             if not data:
                 raise ConnectorError(f"the first record of {path} is longer than {share:,} bytes; declare the columns")
         if data.startswith(_UTF_16):
-            raise ConnectorError(f"{path} is UTF-16; convert it to UTF-8, as by iconv -f UTF-16 -t UTF-8")
+            raise ConnectorError(f"{path} is UTF-16; convert it to UTF-8, as by {advise_utf8(path, 'utf-16')}")
         data = data.removeprefix(b"\xef\xbb\xbf")
         if data.strip():
             yield path, data if data.endswith(b"\n") else data + b"\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.misfits import find_comma, find_decimal, find_null_word
+from ouzel.connectors.misfits import ForeignNumber, advise_utf8, find_decimal, find_foreign_number, find_null_word
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
@@ -43,15 +43,28 @@ def _advise_of_unread(bad: RefusedRecord, in_python: bool) -> str:
         column, kind = declared
         shown = f"{column}: Annotated[Decimal, '{kind}']" if in_python else f"{column} {kind}"
         return f"declare {shown}, which takes it; otherwise {read_on}"
-    if column := find_comma(bad.reason):
-        shown = f"declare {column} VARCHAR, and write CAST(REPLACE({column}, ',', '.') AS DECIMAL(18, 2)) in the query"
-        if in_python:
-            shown = f"declare {column}: str, and write Decimal(record.{column}.replace(',', '.')) in a step"
-        return f"{shown}; otherwise {read_on}"
+    if number := find_foreign_number(bad.reason):
+        return f"{_advise_of_number(number, in_python)}; otherwise {read_on}"
+    if (file := bad.where.rpartition(":")[0]) and " not UTF-8" in bad.reason and Path(file).is_file():
+        return f"if the file is Latin-1, `{advise_utf8(file)}` makes one of UTF-8; otherwise {read_on}"
     if word := find_null_word(bad.reason, bad.raw):
         option = f"the source's option csv_null='{word}'" if in_python else f"the table's option 'csv.null' = '{word}'"
         return f"if '{word}' stands for NULL, {option} reads it so; otherwise {read_on}"
     return read_on
+
+
+def _advise_of_number(number: ForeignNumber, in_python: bool) -> str:
+    """How a number with other signs is read as a text, and made a number."""
+    column, read = number.column, f"record.{number.column}" if in_python else number.column
+    for sign, own in number.signs:
+        read = f"{read}.replace({sign!r}, {own!r})" if in_python else f"REPLACE({read}, {_quote(sign)}, {_quote(own)})"
+    if in_python:
+        return f"declare {column}: str, and write Decimal({read}) in a step"
+    return f"declare {column} VARCHAR, and write CAST({read} AS {number.type}) in the query"
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 class Refusals:

@@ -79,7 +79,6 @@ class Binder:
     """Binds expressions over one relation. Subclasses decide what an aggregate means where they stand."""
 
     no_aggregates = "an aggregate cannot stand here"
-    no_windows = "compute it in a subquery"
     over_calls: Callable[[exp.Expr], Expression] | None = None
 
     def __init__(self, source: QueryText, relation: Relation) -> None:
@@ -350,7 +349,7 @@ class Binder:
     def over(self, node: exp.Expr) -> Expression:
         """A call with OVER, which only a select list and QUALIFY take."""
         if self.over_calls is None:
-            raise self.source.error(f"OVER cannot stand here: {self.no_windows}", place(node.this))
+            raise self.source.error("OVER cannot stand here", place(node.this), "compute it in a subquery")
         return self.over_calls(node)
 
     def grouping(self, node: exp.Expr) -> Expression:

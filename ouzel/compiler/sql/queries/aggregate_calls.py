@@ -20,9 +20,6 @@ from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.types import BOOLEAN, DOUBLE, VARCHAR, DataType, FloatType, RowType
 from ouzel.errors import NotSupported, QueryError
 
-_PAIRS = "COUNT(DISTINCT ROW(a, b)) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)"
-"""What to write for COUNT(DISTINCT a, b) of other dialects, which skips rows where one value is NULL."""
-
 
 @dataclass(frozen=True)
 class BoundAggregate:
@@ -148,7 +145,9 @@ class AggregateBinder:
                 raise self.source.error(
                     f"{self.name.upper()} of several values is not supported",
                     place(self.node),
-                    f"write {_PAIRS}" if self.name == "count" and self.distinct else "aggregate one value",
+                    self._of_pairs([*values, *parts])
+                    if self.name == "count" and self.distinct
+                    else "aggregate one value",
                     NotSupported,
                 )
             raise self.source.error(f"{self.name.upper()} takes less than that", place(self.node), f"write {usage}")
@@ -157,6 +156,12 @@ class AggregateBinder:
                 f"{self.name.upper()} takes {form.values} values", place(self.node), f"write {usage}"
             )
         return values, parts
+
+    def _of_pairs(self, parts: Sequence[exp.Expr]) -> str:
+        """How several values are counted: as rows in which none of them is NULL."""
+        texts = [self.source.text[slice(*place(part))] for part in parts]
+        known = " AND ".join(f"{text} IS NOT NULL" for text in texts)
+        return f"write COUNT(DISTINCT ROW({', '.join(texts)})) FILTER (WHERE {known})"
 
     def _of_rows(self, values: list[exp.Expr]) -> BoundAggregate:
         if self.function.variant != "rows" or self.form.values != 1 or self.form.order is not CallOrder.NONE:

@@ -24,7 +24,14 @@ from ouzel.compiler.sql.queries.grouping_sets import (
     with_totals,
     written_key,
 )
-from ouzel.compiler.sql.queries.output import OutputColumn, advise_of_alias, outputs_of, star_of, strip_alias
+from ouzel.compiler.sql.queries.output import (
+    OutputColumn,
+    advise_of_alias,
+    outputs_of,
+    refuse_over,
+    star_of,
+    strip_alias,
+)
 from ouzel.compiler.sql.queries.over import OverCalls
 from ouzel.compiler.sql.queries.scope import Relation, fresh, is_name_of, name_of, pick
 from ouzel.compiler.sql.queries.ttl import Forgetting
@@ -203,8 +210,9 @@ def bind_grouped(
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
     qualify = windows.qualify(binder, outputs)
-    binder.over_calls = None
+    binder.over_calls = partial(refuse_over, source, "HAVING chooses the groups that it sees")
     having = _bind_having(binder, tree) if tree.args.get("having") else None
+    binder.over_calls = None
     keys = _bind_keys(binder, tree, group, outputs)
     return _Grouping(binder, keys, emission, tree, forgetting).build(outputs, having, windows, qualify)
 
@@ -213,7 +221,7 @@ def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
     try:
         return binder.condition(tree.args["having"].this, "HAVING")
     except QueryError as error:
-        advise_of_alias(error, tree.expressions, "HAVING")
+        advise_of_alias(error, tree.expressions, "HAVING", tree.args["having"])
         raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -87,18 +88,43 @@ def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Exp
         raise
 
 
-def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -> None:
-    """If the name that is not found is an alias of the select list, say that the clause does not see it."""
+def advise_of_alias(
+    error: QueryError, items: Sequence[exp.Expr], clause: str, condition: exp.Expr | None = None
+) -> None:
+    """If the name that is not found is an alias of the select list, say that the clause, with its condition, does not see it."""
     written = error.text[error.at :][: error.length] if error.at >= 0 else ""
     named = next((item for item in items if isinstance(item, exp.Alias) and item.alias == written), None)
     if named is not None and error.problem.startswith("there is no"):
-        is_ranked = clause == "WHERE" and named.find(exp.Window) is not None
         computed = error.text[slice(*place(named.this))]
         advice = f"write {computed}" if len(computed) < 60 else "write its expression"
         if clause == "WHERE" and any(call_name(call) in aggregate_names() for call in named.find_all(exp.Anonymous)):
             advice = f"it is of a group, so write HAVING {computed} ... behind GROUP BY"
-        advice = f"filter what OVER gives with QUALIFY {written} ..." if is_ranked else advice
+        uses = (
+            (column for column in condition.find_all(exp.Column) if place(column)[0] == error.at) if condition else ()
+        )
+        if named.find(exp.Window) is not None and (used := next(iter(uses), None)):
+            advice = f"filter what OVER gives: write QUALIFY {_written_part(error.text, used)}"
         error.instead = f"{written} is an alias of the select list, which {clause} does not see: {advice}"
+
+
+def refuse_over(source: QueryText, reason: str, node: exp.Expr) -> NoReturn:
+    """Refuse a call with OVER in a condition that chooses rows before OVER sees them.
+
+    Raises:
+        QueryError: always, with the condition as QUALIFY takes it.
+    """
+    advice = f"write QUALIFY {_written_part(source.text, node)}"
+    raise source.error(f"OVER cannot stand here: {reason}", place(node.this), advice)
+
+
+def _written_part(text: str, node: exp.Expr) -> str:
+    """What is written between the outermost ANDs of a condition, where the node is."""
+    path = [node]
+    while path[-1].parent is not None and not isinstance(path[-1], exp.Where | exp.Having):
+        path.append(path[-1].parent)
+    part = next((one for one in reversed(path) if not isinstance(one, exp.Where | exp.Having | exp.And)), node)
+    start, end = place(part)
+    return " ".join(text[start:end].split())
 
 
 def _spread_with_changes(binder: Binder, item: exp.Expr, star: exp.Expr) -> list[OutputColumn]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -132,7 +132,7 @@ def _only(
     if qualified:
         advice = near(name.text, [*tables, *names])
         if name.text.lower() == "window":  # Spark's column, a struct of two times
-            advice = "write window_start and window_end, FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+            advice = f"write window_start and window_end, FROM {_of_sparks_window(source.text, tables)}"
         elif len(tables) == 1 and not pick(name, tables):
             after = re.match(r"\s*\.\s*(\w+)", source.text[name.span[1] :])
             if after and pick(Name(after[1], False, name.span), names):
@@ -188,6 +188,19 @@ def _advise_window(name: Name, relation: Relation, tables: Iterable[str]) -> str
         return ""
     table, time = next(iter(tables), "t"), relation.node.time_column or "ts"
     return f"a window has it: write FROM TABLE(TUMBLE(TABLE {table}, DESCRIPTOR({time}), INTERVAL '1' HOUR))"
+
+
+def _of_sparks_window(text: str, tables: Collection[str]) -> str:
+    """The window of Spark's call in the text, with its table, and what is grouped by it; an example where there is no such call."""
+    called = re.search(r"(?i)\bwindow\s*\(\s*([\w.]+)\s*,\s*'(\d+)\s+(\w+?)s?'\s*\)", text)
+    table = next(iter(tables)) if len(tables) == 1 else "t"
+    table = table if re.search(rf"(?i)\b(?:FROM|JOIN)\s+{re.escape(table)}\b", text) else "t"  # and no alias
+    if called is None:
+        return f"TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+    time, number, unit = called[1].rpartition(".")[2], called[2], called[3].upper()
+    return (
+        f"TUMBLE(TABLE {table}, DESCRIPTOR({time}), INTERVAL '{number}' {unit}), and GROUP BY window_start, window_end"
+    )
 
 
 def fresh(base: str, taken: Iterable[str], any_case: bool = False) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -21,7 +22,7 @@ from ouzel.compiler.sql.queries.joins import bind_join, with_filter
 from ouzel.compiler.sql.queries.laterals import bind_lateral
 from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.queries.lookups import bind_lookup, is_lookup
-from ouzel.compiler.sql.queries.output import advise_of_alias
+from ouzel.compiler.sql.queries.output import advise_of_alias, refuse_over
 from ouzel.compiler.sql.queries.over import bind_select
 from ouzel.compiler.sql.queries.scope import Relation, is_name_of, name_of
 from ouzel.compiler.sql.queries.sets import bind_set_operation
@@ -49,17 +50,17 @@ class WhereBinder(Binder):
     no_aggregates = (
         "WHERE sees single rows; write HAVING behind GROUP BY, or compare with a subquery: a = (SELECT MAX(a) FROM t)"
     )
-    no_windows = "WHERE chooses the rows that it sees; write QUALIFY"
 
     def __init__(self, source: QueryText, relation: Relation, items: Sequence[exp.Expr]) -> None:
         super().__init__(source, relation)
         self.items = items
+        self.over_calls = partial(refuse_over, source, "WHERE chooses the rows that it sees")
 
     def column(self, node: exp.Expr) -> Expression:
         try:
             return super().column(node)
         except QueryError as error:
-            advise_of_alias(error, self.items, "WHERE")
+            advise_of_alias(error, self.items, "WHERE", node)
             raise
 
 

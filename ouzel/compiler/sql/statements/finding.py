@@ -80,7 +80,17 @@ def _find(source: QueryText, statement: CreateTable, connectors: Mapping[str, Co
         return traits.infer(options)
     except OuzelError as error:
         path = next((option.span for option in statement.options if option.key == "path"), statement.name.span)
-        raise source.error(f"the columns of {statement.name.text} cannot be found: {error}", path) from None
+        problem = f"the columns of {statement.name.text} cannot be found: {error}"
+        raise source.error(f"{problem}{_declaration(statement, str(error))}", path) from None
+
+
+def _declaration(statement: CreateTable, told: str) -> str:
+    """The CREATE TABLE that declares the columns of what is read by its path, where the connector says that it takes one."""
+    name, options = statement.name.text, {option.key: option.value for option in statement.options}
+    if not told.endswith("; declare them") or not name.isidentifier() or not {"path", "format"} <= options.keys():
+        return ""
+    shown = ", ".join(f"'{key}' = '{options[key]}'" for key in ("connector", "path", "format"))
+    return f": CREATE TABLE {name} (id BIGINT, name VARCHAR) WITH ({shown}), with its own columns"
 
 
 def _edits(statement: CreateTable, columns: Schema, options: Mapping[str, str]) -> list[TextEdit]:

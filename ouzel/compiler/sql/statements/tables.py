@@ -151,9 +151,17 @@ def _options(source: QueryText, statement: CreateTable, traits: ConnectorTraits)
         if traits.check:
             traits.check(options)
     except QueryError as error:
+        if fields := _own_fields(statement):
+            error.instead = error.instead.replace("'a, b, c'", f"'{', '.join(fields)}'")
         start, end = _guilty(statement, error, traits)
         raise error.located(source.text, start, end - start) from None
     return tuple((options | _note_quoted(statement, traits, options)).items())
+
+
+def _own_fields(statement: CreateTable) -> list[str]:
+    """The declared columns that the records have: none that is computed, metadata or the name of a folder."""
+    own = [column.name.text for column in statement.columns if not column.expression and column.metadata is None]
+    return [name for name in own if not any(pick(folder, [name]) for folder in statement.partitions)]
 
 
 def _check_fields(source: QueryText, statement: CreateTable) -> None:
@@ -329,7 +337,7 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
             clause.column.span,
             f"compute one: ts AS TO_TIMESTAMP_LTZ({column}, 3) of milliseconds, with 0 of seconds"
             if isinstance(kind, IntegerType)
-            else _advise_time(column, kind),
+            else _advise_time(column, kind, _delay(source, clause)),
         )
     bound = _ColumnBinder(source, relation).bind(parse_expression(source, clause.expression))
     if bound.type != kind:
@@ -343,10 +351,10 @@ def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -
     return Watermark(relation.node, column, bound, _idle_ms(source, clause))
 
 
-def _advise_time(column: str, kind: DataType) -> str:
+def _advise_time(column: str, kind: DataType, delay: str) -> str:
     """How a column that is no time becomes one that a watermark may be of."""
     computed = "event_time" if column != "event_time" else "ts"
-    clause = f"WATERMARK FOR {computed} AS {computed} - INTERVAL '5' SECOND"
+    clause = f"WATERMARK FOR {computed} AS {computed} - {delay}"
     reads = "which reads such texts; " if kind == VARCHAR else ""
     return (
         f"declare {column} TIMESTAMP(3), {reads}or compute one of another name: "
@@ -354,12 +362,16 @@ def _advise_time(column: str, kind: DataType) -> str:
     )
 
 
+def _delay(source: QueryText, clause: WatermarkClause) -> str:
+    """The delay of a watermark as it is written; five seconds if none is."""
+    span = re.search("(?is)INTERVAL.*", source.text[slice(*span_of(clause.expression))])
+    return span[0].replace("'-", "'") if span else "INTERVAL '5' SECOND"
+
+
 def _of_future(source: QueryText, clause: WatermarkClause, column: str) -> QueryError:
     """The error for a watermark that is ahead of the times that it is computed of."""
-    span = re.search("(?i)INTERVAL.*", source.text[slice(*span_of(clause.expression))])
-    delay = span[0].replace("'-", "'") if span else "INTERVAL '5' SECOND"
     problem = f"the watermark is ahead of {column}, so that each row would be late"
-    return source.error(problem, span_of(clause.expression), f"write {column} - {delay}")
+    return source.error(problem, span_of(clause.expression), f"write {column} - {_delay(source, clause)}")
 
 
 def _idle_ms(source: QueryText, clause: WatermarkClause) -> int | None:

@@ -13,7 +13,7 @@ from ouzel.errors import NotSupported, QueryError
 _NO_CHECKS = "leave it out: no engine here checks it; filter the rows in the query"
 _NO_NUMBERS = "leave it out: nothing numbers rows here; take the key from the data"
 _OF_COLUMNS = {
-    "DEFAULT": "leave it out, and write COALESCE(column, value) in the query",
+    "DEFAULT": "leave it out, and write COALESCE({column}, {value}) in the query",
     "UNIQUE": "leave it out, or write PRIMARY KEY NOT ENFORCED if rows replace each other by it",
     "CHECK": _NO_CHECKS,
     "REFERENCES": _NO_CHECKS,
@@ -104,9 +104,19 @@ def _check(source: QueryText, element: Tokens) -> None:
     words = _OF_COLUMNS.keys() - ({"KEY"} if is_keyed else set())
     found = next((token for token in behind_type if is_word(token, *words)), None)
     if found is not None:
-        raise _refusal(source, found, _OF_COLUMNS)
+        value = _value_behind(source, behind_type, behind_type.index(found) + 1)
+        raise _refusal(source, found, _OF_COLUMNS, first.text, value)
 
 
-def _refusal(source: QueryText, word: Token, instead: dict[str, str]) -> QueryError:
+def _value_behind(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The value that begins with a token, as it is written: up to the next constraint."""
+    words = _OF_COLUMNS.keys() | {"NOT", "NULL", "PRIMARY", "COMMENT", "CONSTRAINT"}
+    end = next((place for place in range(at + 1, len(tokens)) if is_word(tokens[place], *words)), len(tokens))
+    start, behind = span_of(tokens[at:end]) if at < len(tokens) else (0, 0)
+    return source.text[start:behind] or "value"
+
+
+def _refusal(source: QueryText, word: Token, instead: dict[str, str], column: str = "", value: str = "") -> QueryError:
     problem = f"{word.text.upper()} in a CREATE TABLE is not supported"
-    return source.error(problem, span_of([word]), instead[word.text.upper()], NotSupported)
+    advice = instead[word.text.upper()].replace("{column}", column).replace("{value}", value)
+    return source.error(problem, span_of([word]), advice, NotSupported)

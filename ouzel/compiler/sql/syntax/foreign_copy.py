@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from itertools import pairwise
 from pathlib import PurePath
@@ -14,13 +15,16 @@ _PRINTED = {"csv": "csv", "json": "jsonl"}
 """Formats, and what `ouzel run --format` calls them."""
 
 
-def of_copy(tokens: Tokens) -> str:
-    """What is wrong with COPY, and what to write: of a query or a table to a file, or of a file into a table."""
+def of_copy(text: str, tokens: Tokens) -> str:
+    """What is wrong with COPY in a text, and what to write: of a query or a table to a file, or of a file into a table."""
     path, is_read = _path(tokens)
     form = _format(tokens, path)
     if is_read:
         options = f"('connector' = 'file', 'path' = '{path}', 'format' = '{form}')"
-        return f"COPY is not supported: a table reads its file itself: write CREATE TABLE t (...) WITH {options}"
+        created = re.search(rf"(?i)\bCREATE\s+TABLE\s+({re.escape(tokens[1].text)})\b([^;]*)", text)
+        is_bare = created is not None and not re.search(r"(?i)\bWITH\s*\(", created[2])
+        advice = f"add WITH {options} to CREATE TABLE {created[1]}" if created and is_bare else ""
+        return f"COPY is not supported: a table reads its file itself: {advice or f'write CREATE TABLE t (...) WITH {options}'}"
     return f"COPY is not supported: {_advise(form, path)}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import TokenType
 
@@ -20,6 +21,8 @@ _RESERVED_LIST = (
 )
 _RESERVED = frozenset(word for word in _RESERVED_LIST.split())
 """Words that cannot name a column without quotes."""
+_CREATED = re.compile(r"(?i)\bCREATE\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)")
+"""The names of what a text creates, as far as they are in no quotes."""
 _AFTER_A_LIST = frozenset(
     {"FROM", "WHERE", "GROUP BY", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "ORDER BY", "LIMIT"}
 )
@@ -135,6 +138,9 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         NotSupported: a construct, at its place, with what to write instead.
         QueryError: a reserved word or a comma, at its place.
     """
+    for index, token in enumerate(tokens):
+        if is_word(token, "FLATTEN"):
+            _refuse_flatten(source, tokens, index)  # before the signs that look into what it gives: f.value:name
     _refuse_tokens(source, tokens)
     refuse_brackets(source, tokens)
     for index, token in enumerate(tokens):
@@ -142,8 +148,6 @@ def refuse_words(source: QueryText, tokens: Tokens) -> None:
         if token.text.upper() in _FIRST_WORDS:
             _refuse_foreign(source, tokens, index)
     for index, token in enumerate(tokens):
-        if is_word(token, "FLATTEN"):
-            _refuse_flatten(source, tokens, index)
         if token.token_type is TokenType.COMMA:
             _refuse_trailing(source, tokens, index)
         elif is_bare(token):
@@ -177,7 +181,7 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
         if _begins_template(tokens, at):
             raise source.error("a template is not filled in", span_of(tokens[at : at + 2]), _RENDERED)
         if depth == 0 and in_type <= 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
-            left = tokens[at - 1].text if is_kind(tokens, at - 1, TokenType.VAR, TokenType.IDENTIFIER) else "a"
+            left = _path_before(source, tokens, at) or "a"
             path = re.match(r"\s*(\w[\w.]*)", source.text[token.end + 1 :])
             right = path[1] if path else "b"
             advice = f"write {left}.{right} for a field of a ROW, JSON_VALUE({left}, '$.{right}') for one of JSON text"
@@ -197,6 +201,17 @@ def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
             raise source.error("a parameter is not supported", foreign, _VALUE, NotSupported)
         if token.token_type is TokenType.PLACEHOLDER:
             raise source.error("a parameter is not supported", span_of([token]), _VALUE, NotSupported)
+
+
+def _path_before(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The name that ends before a token, with the names and dots before it; empty if none does."""
+    first = at
+    while is_kind(tokens, first - 1, TokenType.VAR, TokenType.IDENTIFIER):
+        first -= 1
+        if not is_kind(tokens, first - 1, TokenType.DOT):
+            break
+        first -= 1
+    return source.text[tokens[first].start : tokens[at - 1].end + 1] if first < at else ""
 
 
 _VALUE = "write the value itself; a program that makes the text can put it there"
@@ -279,6 +294,8 @@ def _refuse_signs(source: QueryText, pair: Tokens) -> None:
 def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> None:
     """A word of the grammar that is meant as a name: after AS, after a dot, or without the BY that it needs."""
     token, within = tokens[at], bare_word(tokens, at - 1) == "WITHIN"
+    if word in (*_RESERVED, "ORDER", "GROUP") and (meant := _table_meant(source, tokens, at)):
+        raise source.error(f"{word} is a reserved word", span_of([token]), f"did you mean {meant}?")
     named = is_kind(tokens, at - 1, TokenType.DOT) or bare_word(tokens, at - 1) == "AS"
     named = named and bare_word(tokens, at + 1) != "MATERIALIZED"
     listed = is_kind(tokens, at - 1, TokenType.COMMA) or bare_word(tokens, at - 1) in ("SELECT", "DISTINCT")
@@ -287,6 +304,15 @@ def _refuse_reserved(source: QueryText, tokens: Tokens, at: int, word: str) -> N
         raise source.error(f"{word} without BY", span_of([token]), f'write {word} BY, or "{token.text}" as a name')
     if (word.split()[0] in _RESERVED and named and not is_kind(tokens, at + 1, TokenType.L_PAREN)) or alone:
         raise source.error(f"{word} is a reserved word", span_of([token]), f'as a name write "{token.text}"')
+
+
+def _table_meant(source: QueryText, tokens: Tokens, at: int) -> str:
+    """The table of the text that is called much as the word behind FROM or JOIN; empty if there is none."""
+    is_table = bare_word(tokens, at - 1) in ("FROM", "JOIN") and bare_word(tokens, at - 2) != "DISTINCT"
+    if not is_table or is_kind(tokens, at + 1, TokenType.L_PAREN):
+        return ""
+    created = {name.lower(): name for name in _CREATED.findall(source.text)}
+    return next((created[name] for name in get_close_matches(tokens[at].text.lower(), created, 1)), "")
 
 
 def _refuse_trailing(source: QueryText, tokens: Tokens, at: int) -> None:
@@ -311,10 +337,20 @@ def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:
     if end is None or bare_word(tokens, first) not in ("LATERAL", "TABLE"):
         return
     array = _first_argument(source, tokens, at + 1) or "array"
-    advice = f"write CROSS JOIN UNNEST({array}) AS u (element)"
+    name = _alias_behind(tokens, end + 1) or "u"
+    advice = f"write CROSS JOIN UNNEST({array}) AS {name} (element)"
     if re.fullmatch(r"[\w.\"`]+", array):  # a column, whose type is not known here
-        advice += f", or UNNEST({array}) AS u (key, element) of a MAP"
+        field = re.search(rf"\b{re.escape(name)}\s*\.\s*value\s*[:.]\s*(\w+)", source.text)
+        advice = f"write CROSS JOIN UNNEST({array}) AS {name} and {name}.{field[1] if field else 'field'} where its elements are ROWs"
+        advice += f", AS {name} (element) where they are not, or AS {name} (key, element) of a MAP"
     raise source.error("FLATTEN is not supported", span_of(tokens[at : end + 1]), advice, NotSupported)
+
+
+def _alias_behind(tokens: Tokens, at: int) -> str:
+    """The alias from the token `at` on, which may stand behind a parenthesis and AS; empty if there is none."""
+    at += is_kind(tokens, at, TokenType.R_PAREN)
+    at += bare_word(tokens, at) == "AS"
+    return tokens[at].text if is_kind(tokens, at, TokenType.VAR) else ""
 
 
 def _first_argument(source: QueryText, tokens: Tokens, opens: int) -> str:

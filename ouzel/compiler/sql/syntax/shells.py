@@ -282,7 +282,7 @@ def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
         problem = f"FROM at the beginning is not supported: write {_turned_around(source, tokens)}"
         raise source.error(problem, span_of(tokens[:1]), kind=NotSupported)
     if is_word(tokens[0], "COPY"):
-        raise source.error(of_copy(tokens), span_of(tokens[:1]), kind=NotSupported)
+        raise source.error(of_copy(source.text, tokens), span_of(tokens[:1]), kind=NotSupported)
     if file := of_written_file(tokens):
         count, problem, advice = file
         raise source.error(problem, span_of(tokens[2 : 2 + count]), advice)

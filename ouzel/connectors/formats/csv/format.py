@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +17,7 @@ from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert_columns, merge, parse_column, sql_name
 from ouzel.connectors.formats.csv.facts import AFTER_QUOTE, AT, FIELD, FIELDS, KIND, LINE_END, PLAIN, UNCLOSED
 from ouzel.connectors.formats.csv.records import count_fields, find_ends, judge_records, split_fields
+from ouzel.connectors.misfits import advise_utf8
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.lists import split_list
 
@@ -57,6 +60,10 @@ _MAY_BE_EMPTY = (pl.String, pl.Binary)
 _DEFAULTS = {option.name: option.default or "" for option in FORMAT.options}
 
 
+_DELIMITERS = ",;\t|"
+"""What may stand between the fields of a file."""
+
+
 class Dialect:
     """How fields are told apart."""
 
@@ -78,6 +85,19 @@ class Dialect:
     def cut(self, data: np.ndarray, bytes_max: int) -> tuple[np.ndarray, np.ndarray]:
         """Where records end, and the number of lines up to there, as `records.find_ends` says it."""
         return find_ends(data, self.quote_byte, ord(self.delimiter), bytes_max)
+
+    def other_delimiter(self, record: bytes) -> str:
+        """The sign that parts a record which this delimiter leaves whole; empty if none does, or if the record is no text."""
+        counts = {}
+        with suppress(ValueError):
+            counts = {sign: len(self._with(sign).fields(record)) for sign in (self.delimiter, *_DELIMITERS)}
+        sign = max(counts, key=lambda sign: counts[sign], default="")
+        return sign.replace("\t", "\\t") if counts.get(self.delimiter) == 1 < counts[sign] else ""
+
+    def _with(self, delimiter: str) -> Dialect:
+        other = copy(self)
+        other.delimiter = delimiter
+        return other
 
     @property
     def quote_byte(self) -> int:
@@ -117,6 +137,11 @@ _SPELLED = {
     "none": "",
 }
 """Signs that some spell out, and how an option has them."""
+
+
+def convert_advice(error: ValueError, path: str) -> str:
+    """What goes behind the error of a file's first line: how one that is not UTF-8 becomes so."""
+    return f"; if the file is Latin-1, `{advise_utf8(path)}` makes one of UTF-8" if " not UTF-8" in str(error) else ""
 
 
 def check_signs(options: Mapping[str, str]) -> None:
@@ -193,7 +218,9 @@ class CsvDecoder:
         try:
             found = tuple(self.dialect.fields(header))
         except ValueError as error:
-            raise ConnectorError(f"the header of {where} cannot be read: {error}") from None
+            raise ConnectorError(
+                f"the header of {where} cannot be read: {error}{convert_advice(error, where)}"
+            ) from None
         self._name(self.dialect.columns or found)
         twice = [name for place, name in enumerate(self.names) if self._keys[place] in self._keys[:place]]
         if twice:
@@ -204,7 +231,8 @@ class CsvDecoder:
         if lacking:
             told = f"its header names {', '.join(found)}" if any(found) else "its first line, the header, is empty"
             near = get_close_matches(lacking[0].lower(), found, 1)
-            told += f"; did you mean {near[0]}?" if near else ""
+            other = self.dialect.other_delimiter(header)
+            told += f"; write 'csv.delimiter' = '{other}'" if other else f"; did you mean {near[0]}?" if near else ""
             raise ConnectorError(f"{where} has no field '{lacking[0]}'; {told}")
 
     def decode(self, records: Records) -> Decoded:
