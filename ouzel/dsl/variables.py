@@ -184,7 +184,10 @@ def _own_attributes(function: Callable[..., Any]) -> Variables:
     while isinstance(function, partial):
         function = function.func
     owner = function.__self__ if inspect.ismethod(function) else function
-    return vars(owner) if hasattr(owner, "__dict__") and not inspect.isroutine(owner) else {}
+    try:
+        return {} if inspect.isroutine(owner) else vars(owner)
+    except TypeError:  # it has slots
+        return {}
 
 
 def _defaults(function: FunctionType) -> Variables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -17,6 +18,7 @@ import ouzel
 from ouzel import Source
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import PlanError, QueryError, TopologyError
+from tests.servers.waiting import wait_until
 
 N = ouzel.schema(n=int)
 
@@ -378,6 +380,14 @@ def test_a_bolt_that_emits_when_it_is_closed_is_warned_of() -> None:
         _built(Closing())
 
 
+def _is_awaited() -> bool:
+    """Whether the program waits for results: before that Ctrl-C ends it as it is being started."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None and frame.f_code.co_name != "wait_for_results":
+        frame = frame.f_back
+    return frame is not None
+
+
 class Interrupting(ouzel.Bolt):
     """Presses Ctrl-C, and acks nothing; `held` keeps the batches, so that nothing replays them."""
 
@@ -387,6 +397,7 @@ class Interrupting(ouzel.Bolt):
     def execute(self, batch: Any, collector: Any) -> None:
         self.held.append(batch)
         if len(self.held) == 1:  # a second one would interrupt what the first is answered with
+            wait_until(_is_awaited)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         if len(self.held) > 1_000:
             collector.ack(self.held.pop())
