@@ -17,7 +17,7 @@ N = ouzel.schema(n=int)
 class Counting(ouzel.BasicBolt):
     """Counts in its class."""
 
-    counts: Counter[int] = Counter()
+    counts: Counter[int] = Counter()  # noqa: RUF012
 
     def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
         self.counts.update(frame["n"])
@@ -48,8 +48,8 @@ class Deleting(ouzel.BasicBolt):
 class Grouping(ouzel.BasicBolt):
     """Changes what is in it, and by the name of the class."""
 
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    last: deque[int] = deque()
+    groups: defaultdict[int, list[int]] = defaultdict(list)  # noqa: RUF012
+    last: deque[int] = deque()  # noqa: RUF012
 
     def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
         for n in frame["n"]:
