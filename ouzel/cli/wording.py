@@ -23,7 +23,7 @@ def in_plain_words(message: str) -> str:
 _PROGRAM = "ouzel.program"
 """By this name the context of a command has the program that it is given, empty if none."""
 
-_UsageError = typer.BadParameter.__mro__[1]
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
 
