@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 import sys
@@ -61,6 +62,17 @@ def users_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS[1] + os.sep):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def is_awaited() -> bool:
+    """Whether the user's call that has come here stands behind `await`."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        frame = frame.f_back
+    if not frame.f_code.co_flags & inspect.CO_COROUTINE:
+        return False
+    following = (one.opname for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
+    return next(following, "") == "GET_AWAITABLE"
 
 
 def without_our_calls(trace: TracebackType | None) -> TracebackType | None:

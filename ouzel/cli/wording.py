@@ -20,8 +20,20 @@ def in_plain_words(message: str) -> str:
     return f"{message.removesuffix('.')}; did you mean {near[0]}?" if near else message
 
 
+_PROGRAM = "ouzel.program"
+"""By this name the context of a command has the program that it is given, empty if none."""
+
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+"""What the parser raises of arguments; typer has a name for its subclass only."""
+
+
 class Commands(TyperGroup):
     """The commands, whose errors of values are said in plain words."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments of the group."""
+        ctx.meta[_PROGRAM] = next((one for one in args if one.endswith(".py")), "")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -29,4 +41,13 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
+            raise
+        except _UsageError as error:
+            program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
+            if program and error.format_message() == error.message:  # no option of ours is meant
+                called = f"python {program}" if command == "run" else f"ouzel {command} …"
+                error.message += (
+                    "; a program is given no arguments: let it read a variable of the environment, "
+                    f"os.environ['INPUT'], and write INPUT=… {called}"
+                )
             raise

@@ -25,6 +25,14 @@ _SENT = "<dynamic-code>"
 LONGEST = 2_000
 """Characters of what an error says."""
 
+CHANGING = frozenset(
+    {
+        "append", "appendleft", "extend", "insert", "remove", "add", "update", "discard", "pop", "popleft", "popitem", "clear", "subtract",
+        "setdefault",
+    }
+)  # fmt: skip
+"""Methods that change a list, a set or a dict."""
+
 
 def check_plain(function: Callable[..., Any], called: str, may_yield: bool = True) -> None:
     """See that a call of the function computes something: of `async def`, and unless it `may_yield` of a generator, nothing runs. What it

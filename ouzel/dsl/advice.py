@@ -6,13 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ouzel.callers import check_binding
-from ouzel.compiler.records import MIXED, NO_COLUMN, Form, RecordType
+from ouzel.compiler.records import MIXED, NO_COLUMN, Form, Hint, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
-from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE
+from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE, advise_of_join
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, entire_graph, undated
 from ouzel.dsl.shapes import as_tuples
@@ -384,10 +385,20 @@ def _advise_of_lost_time(column: str, producer: Producer) -> str:
 def advise_of_time(verb: str, without: Producer, record: RecordType) -> str:
     """What to write where a verb needs a time, and a producer leaves its records, which become these, without one."""
     if isinstance(without, Summed) and undated(without.below) is None:
-        return f"call {verb}(…) in its place: what that adds up has a time"
+        shape = ", and its records are (key, window_start, window_end, value)" if verb == "sum_by_window" else ""
+        return f"call {verb}(…) in its place: what that adds up has a time{shape}"
     call = "call event_time(column, delay) behind it"
     timed = any(isinstance(field.type, TimestampType) for field in (*without.record.columns, *record.columns))
     return call if timed else f"give its records a datetime, and {call}"
+
+
+def advise_of_keys(ours: Hint, theirs: Hint) -> str:
+    """What to write where the keys of two sides of a join are of these types."""
+    shown = " and ".join(one.__name__ if isinstance(one, type) else str(one) for one in (ours, theirs))
+    number = next((one for one in (ours, theirs) if one in (int, float, Decimal)), None)
+    if number is None or str not in (ours, theirs):
+        return f"their keys are {shown}; call map_keys(function) of one of them"
+    return f"their keys are {shown}; write .map_keys({number.__name__}) behind the pairs whose key is a str"
 
 
 def told_of_pipe(other: object, is_stream: bool) -> str:
@@ -429,8 +440,6 @@ EXAMPLES = {
 }
 """What is given for a parameter of a verb, for advice."""
 
-ON = "write a.map(lambda record: (record.{key}, record)).{verb}(b.map(lambda record: (record.{key}, record)))"
-
 
 C = TypeVar("C", bound=type)
 
@@ -456,9 +465,7 @@ def _check_verb(method: F) -> F:
             options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
             instead = f"options are the sink's: write(Sink.file({options}))"
         if "join" in verb or verb == "lookup":
-            key = named.get("on", named.get("left_on"))
-            key = key if isinstance(key, str) and key.isidentifier() else "key"
-            instead = f"pairs are joined by their keys: {ON.format(key=key, verb=verb)}"
+            instead = advise_of_join(verb, named)
         return QueryError(f"{verb} takes {shown}: {error}", instead=instead)
 
     return check_binding(method, refuse)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
 
 BOTH = "call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN"
 
 TASKS = "call name('x'), and run(options={'x': StepOptions(parallelism=4)}); the setting parallelism is of all steps"
 
-WHOLE = "call table() for all its records, or show(n) for the first"
+WHOLE = "call table().rows() to loop over all its records, table() for a frame of them, or show(n) for the first"
+
+JOINED = "pairs are joined by their keys: write {left}.map({pair}).{verb}({right}.map({pair}))"
+
+HOW = {
+    **dict.fromkeys(("left", "leftouter", "right", "rightouter"), "left_join"),
+    **dict.fromkeys(("anti", "leftanti"), "left_join"),
+}
+"""The joins of other libraries that have a verb of another name here."""
 
 SINK = "call write(Sink.file(…))"
 
@@ -77,3 +87,16 @@ ELSEWHERE = {
     "submit": "call ouzel.submit(stream, name)",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
+
+
+def advise_of_join(verb: str, named: Mapping[str, object]) -> str:
+    """What to write for a join that is called as elsewhere, with these arguments by name: by a column, or `how="left"`."""
+    key = named.get("on", named.get("left_on"))
+    key = key if isinstance(key, str) and key.isidentifier() else "key"
+    pair = f"lambda record: (record.{key}, record)"
+    how = str(named.get("how", "")).replace("_", "").lower()
+    left, right = ("b", "a") if how.startswith("right") else ("a", "b")
+    told = JOINED.format(left=left, right=right, pair=pair, verb=HOW.get(how, verb))
+    if how in ("outer", "full", "fullouter"):
+        return f"map both to pairs, map({pair}), and {BOTH}"
+    return f"{told}.filter(lambda pair: pair[1][1] is None)" if how in ("anti", "leftanti") else told

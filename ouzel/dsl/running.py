@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ouzel.callers import is_awaited
 from ouzel.compiler.records import RecordType
 from ouzel.dsl.advice import check_verbs
 from ouzel.dsl.options import StepOptions
@@ -69,6 +70,7 @@ class Runnable(Generic[T_co]):
         from ouzel import entry
         from ouzel.dsl.producers import is_tail
 
+        _check_not_awaited("run")
         if not is_tail(self.producer):
             raise QueryError(
                 "this stream writes nothing", instead="end it with write(sink), or call table() for its records"
@@ -97,6 +99,7 @@ class Runnable(Generic[T_co]):
         """
         from ouzel import entry
 
+        _check_not_awaited("table")
         return entry.table(self.job(options=options, **settings), engine)
 
     def changes(self, engine: str = "heron", form: str = "polars", **settings: Any) -> LiveFrames:
@@ -172,6 +175,7 @@ class Runnable(Generic[T_co]):
         """
         from ouzel.dsl.memory import Memory
 
+        _check_not_awaited("memory")
         warn_of_later_values(entire_graph(self.producer))
         return Memory(inputs).records(self.producer)
 
@@ -186,6 +190,7 @@ class Runnable(Generic[T_co]):
         """Print the first `n` records, or what there is of them when the source has ended or the program is interrupted."""
         from ouzel.dsl.showing import first_records
 
+        _check_not_awaited("show")
         if type(n) is not int or n < 1:
             raise QueryError(f"show takes how many records, and {n!r:.60} is no such number", instead="write show(10)")
         print(first_records(self.job(), engine, n))
@@ -211,3 +216,11 @@ class Runnable(Generic[T_co]):
         from html import escape
 
         return f"<pre>{escape(self.explain())}</pre>"
+
+
+def _check_not_awaited(verb: str) -> None:
+    if is_awaited():
+        raise QueryError(
+            f"{verb}() is over when it returns, and gives nothing to await",
+            instead=f"write await asyncio.to_thread(stream.{verb})",
+        )

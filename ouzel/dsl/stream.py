@@ -15,6 +15,7 @@ from ouzel.compiler.user_code import check_gives, check_plain
 from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     advise_of_function,
+    advise_of_keys,
     advise_of_time,
     advise_of_verb,
     check_arity,
@@ -299,7 +300,7 @@ class Stream(Runnable[T_co]):
     ) -> Stream[tuple[K, R]]:
         """The values of each key, added up: pairs of a key and its total, which change as values come.
 
-        Whatever follows sees each new total, and that the former one is taken back.
+        Whatever follows sees each new total, and that the former one is taken back. Of floats as keys 0.1 + 0.2 and 0.3 are two.
 
         Args:
             monoid: how values add up.
@@ -469,7 +470,7 @@ class Stream(Runnable[T_co]):
         if theirs.columns[0].type != self.record.columns[0].type:
             raise QueryError(
                 f"{verb} joins pairs of one type of key, not {self.record} and {theirs}",
-                instead="map_keys() one of them",
+                instead=advise_of_keys(key, theirs.hints[0]),
             )
         record = pair_of(key, tuple_of(value, theirs.hints[1]))
         return Stream(JoinedPairs(self.producer, other.producer, stays, record=record, place=users_line()))

@@ -18,27 +18,9 @@ import cloudpickle
 
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
+from ouzel.compiler.user_code import CHANGING
 from ouzel.dsl.producers import Producer, StepTaken
 from ouzel.errors import QueryError
-
-CHANGING = frozenset(
-    [
-        "append",
-        "appendleft",
-        "extend",
-        "insert",
-        "remove",
-        "add",
-        "update",
-        "discard",
-        "pop",
-        "popleft",
-        "popitem",
-        "clear",
-        "subtract",
-    ]
-)
-"""Methods that change a list, a set or a dict."""
 
 NEAR = 4
 """Within so many instructions of one another a value is computed and stored."""

@@ -45,6 +45,7 @@ from ouzel.planner.methods import (
     warn_of_late_emits,
     warn_of_no_acks,
     warn_of_no_end,
+    warn_of_shared,
     warn_of_uncalled,
 )
 from ouzel.planner.metrics import UserMetrics
@@ -472,6 +473,8 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
                 check_asked(component, user, nearest, asked)
             break
     warn_of_uncalled(component, user)
+    if isinstance(user, Bolt | Spout):
+        warn_of_shared(component, user)
     if isinstance(user, RowSpout):
         check_number(component, user, "flush_ms", user.flush_ms)
     if isinstance(user, Bolt):

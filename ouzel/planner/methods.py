@@ -5,13 +5,14 @@ from __future__ import annotations
 import dis
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, MutableSet, Sequence
 from types import CodeType
 from typing import Any, TypeVar
 
 from ouzel.callers import check_binding, users_level
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.user_code import gives_none
+from ouzel.compiler.user_code import CHANGING, gives_none
 from ouzel.errors import PlanError
 from ouzel.planner.elsewhere import NEVER_CALLED
 from ouzel.spans import microseconds_of
@@ -170,6 +171,66 @@ def warn_of_late_emits(component: str, user: object) -> None:
             QueryWarning,
             stacklevel=users_level(),
         )
+
+
+def warn_of_shared(component: str, user: object) -> None:
+    """Warn of a list, set or dict that is an attribute of the class, and that a method changes: the tasks of a process share it."""
+    classes = _own_classes(user)
+    own = vars(user).keys() | _set_when_opened(classes)
+    changed = {name for one in classes for code in _codes(one) for name in _changed_attributes(code)}
+    for owner in classes:
+        for name, value in vars(owner).items():
+            is_kept = isinstance(value, MutableMapping | MutableSequence | MutableSet) and not name.isupper()
+            if is_kept and name in changed - own:
+                own.add(name)
+                warnings.warn(
+                    f"'{component}' keeps {owner.__name__}.{name}, an attribute of the class, which all its tasks in one process "
+                    f"share; make it in open: self.{name} = {_spell_new(owner, name, value)}",
+                    QueryWarning,
+                    stacklevel=users_level(),
+                )
+
+
+def _set_when_opened(classes: Sequence[type]) -> set[str]:
+    """Attributes that `open` sets, and the methods that it calls."""
+    opens = [code for one in classes for code in _codes(one) if code.co_name == "open"]
+    called = {name for code in opens for name in code.co_names}
+    codes = [code for one in classes for code in _codes(one) if code.co_name in called]
+    lines = (line for code in (*opens, *codes) for line in dis.get_instructions(code))
+    return {line.argval for line in lines if line.opname == "STORE_ATTR"}
+
+
+def _changed_attributes(code: CodeType) -> Iterator[str]:
+    """Attributes that the code changes, or something in them."""
+    lines = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    return (
+        one.argval for place, one in enumerate(lines) if one.opname == "LOAD_ATTR" and _is_changed(lines[place + 1 :])
+    )
+
+
+def _is_changed(lines: Sequence[dis.Instruction]) -> bool:
+    """Whether these instructions change the topmost value of the stack: by a method, as append, or by an item. What they put above it, as
+    the key of its item, is gone when it is taken itself."""
+    if lines and lines[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and lines[0].argval in CHANGING:
+        return True
+    above = 0
+    for place, one in enumerate(lines):
+        effect = dis.stack_effect(one.opcode, one.arg, jump=False)
+        if effect <= 0 and above + effect <= 0:
+            if one.opname == "BINARY_SUBSCR" and above:
+                return _is_changed(lines[place + 1 :])
+            is_container = above == 1 or lines[place - 1].opname == "SWAP"  # swapped by +=
+            return one.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") and is_container
+        above += effect
+    return False
+
+
+def _spell_new(owner: type, name: str, value: Any) -> str:
+    """How a task makes its own."""
+    if value:
+        return f"{owner.__name__}.{name}.copy()"
+    made = getattr(value.default_factory, "__name__", "…") if isinstance(value, defaultdict) else ""
+    return f"{type(value).__name__}({made})"
 
 
 def _is_handed_on(code: CodeType, variable: str) -> bool:

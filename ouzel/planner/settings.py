@@ -295,7 +295,13 @@ def _advise(key: str, value: str = "") -> str:
             return f"SET '{setting_key(meant)}' = '{span}'"
         return f"write {meant if meant in known else setting_key(meant)}"
     near = difflib.get_close_matches(key, known, 1)  # spelled as the key is: a program has underscores
-    return f"did you mean '{near[0]}'?" if near else "see docs/settings.md"
+    near = [name for name in known if name in (f"{key}_ms", f"{key}.ms")] or near
+    unit = (
+        ", in milliseconds: 5000 is five seconds"
+        if near and near[0][-3:] in ("_ms", ".ms") and key[-2:] != "ms"
+        else ""
+    )
+    return f"did you mean '{near[0]}'{unit}?" if near else "see docs/settings.md"
 
 
 def setting_text(key: str, value: object) -> str:

@@ -64,3 +64,27 @@ def test_a_file_that_is_called_as_a_query_begins_is_a_file(tmp_path: Path, monke
     (tmp_path / "select one.sql").write_text("SELECT 1 AS x")
     monkeypatch.chdir(tmp_path)
     assert read_query(Path("select one.sql"), []).file == Path("select one.sql")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["submit", "count.py", "--input", "x"], "and write INPUT=… ouzel submit …"),
+        (["submit", "count.py", "x"], "and write INPUT=… ouzel submit …"),
+        (["update", "count", "count.py", "--input", "x"], "and write INPUT=… ouzel update …"),
+        (["run", "count.py", "--input", "x"], "and write INPUT=… python count.py"),
+    ],
+)
+def test_a_program_is_given_no_arguments(given: list[str], told: str) -> None:
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 2
+    assert "a program is given no arguments: let it read a variable of the environment" in result.output
+    assert result.output.endswith(f"{told}\n")
+
+
+@pytest.mark.parametrize(("file", "option"), [("count.sql", "--input"), ("count.py", "--nme")])
+def test_an_option_of_ours_is_none_of_a_program(file: str, option: str) -> None:
+    result = CliRunner().invoke(app, ["submit", file, option, "x"])
+    assert result.exit_code == 2
+    assert f"No such option: {option}" in result.output
+    assert "a program is given" not in result.output

@@ -139,7 +139,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "keys of two types": (
         lambda: pairs().join(numbers((1, "x"))),
-        "join joins pairs of one type of key, not tuple[str, int] and tuple[int, str]; map_keys() one of them",
+        "join joins pairs of one type of key, not tuple[str, int] and tuple[int, str]; their keys are str and int; write .map_keys(int) behind the pairs whose key is a str",
+    ),
+    "keys of two types of time": (
+        lambda: orders().map(lambda one: (one.ts, 1)).join(orders().map(lambda one: (one.ts.date(), 1))),
+        "join joins pairs of one type of key, not tuple[datetime, int] and tuple[date, int]; their keys are datetime and date; call map_keys(function) of one of them",
     ),
     "no such time": (
         lambda: orders().event_time("time", HOUR),
@@ -199,11 +203,11 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a loop over a stream": (
         lambda: list(pairs()),
-        "a stream is a plan, and holds no records to iterate over; call table() for all its records, or show(n) for the first",
+        "a stream is a plan, and holds no records to iterate over; call table().rows() to loop over all its records, table() for a frame of them, or show(n) for the first",
     ),
     "the first of a stream": (
         lambda: pairs()[0],
-        "a stream is a plan, and holds no records to index; call table() for all its records, or show(n) for the first",
+        "a stream is a plan, and holds no records to index; call table().rows() to loop over all its records, table() for a frame of them, or show(n) for the first",
     ),
     "the first row of a run": (
         lambda: _running(lambda run: run[0]),
@@ -263,7 +267,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "collecting records as Spark does": (
         lambda: pairs().collect(),
-        "collect looks records up in a mapping, and none is given; call table() for all its records, or show(n) for the first",
+        "collect looks records up in a mapping, and none is given; call table().rows() to loop over all its records, table() for a frame of them, or show(n) for the first",
     ),
     "collecting by a function": (
         lambda: pairs().collect(lambda pair: pair),  # type: ignore[arg-type]

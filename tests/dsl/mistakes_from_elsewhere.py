@@ -116,6 +116,22 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
         lambda: orders().join(orders(), on="customer"),  # type: ignore[call-arg]
         "join takes other: got an unexpected keyword argument 'on'; pairs are joined by their keys: write a.map(lambda record: (record.customer, record)).join(b.map(lambda record: (record.customer, record)))",
     ),
+    "a join how=left": (
+        lambda: orders().join(orders(), on="customer", how="left"),  # type: ignore[call-arg]
+        "join takes other: got an unexpected keyword argument 'on'; pairs are joined by their keys: write a.map(lambda record: (record.customer, record)).left_join(b.map(lambda record: (record.customer, record)))",
+    ),
+    "a join how=right_outer": (
+        lambda: orders().join(orders(), on="customer", how="right_outer"),  # type: ignore[call-arg]
+        "join takes other: got an unexpected keyword argument 'on'; pairs are joined by their keys: write b.map(lambda record: (record.customer, record)).left_join(a.map(lambda record: (record.customer, record)))",
+    ),
+    "a join how=outer": (
+        lambda: orders().join(orders(), on="customer", how="outer"),  # type: ignore[call-arg]
+        "join takes other: got an unexpected keyword argument 'on'; map both to pairs, map(lambda record: (record.customer, record)), and call a.left_join(b) and b.left_join(a), or sql() with FULL JOIN",
+    ),
+    "a join how=left_anti": (
+        lambda: orders().join(orders(), on="customer", how="left_anti"),  # type: ignore[call-arg]
+        "join takes other: got an unexpected keyword argument 'on'; pairs are joined by their keys: write a.map(lambda record: (record.customer, record)).left_join(b.map(lambda record: (record.customer, record))).filter(lambda pair: pair[1][1] is None)",
+    ),
     "a window by another name": (
         lambda: pairs().sum_by_window(monoid.Sum(), every=HOUR),  # type: ignore[call-arg]
         "sum_by_window takes monoid, size, slide, zone=…: missing a required argument: 'size'; write sum_by_window(monoid.Sum(), timedelta(hours=1))",
@@ -138,7 +154,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
             .sum_by_key(monoid.Sum())
             .sum_by_window(monoid.Sum(), HOUR)
         ),
-        "there are windows only of streams that have a time, and what comes of LINE has none; call sum_by_window(…) in its place: what that adds up has a time",
+        "there are windows only of streams that have a time, and what comes of LINE has none; call sum_by_window(…) in its place: what that adds up has a time, and its records are (key, window_start, window_end, value)",
     ),
     "an expression of Polars's": (
         lambda: orders().filter(pl.lit(True)),  # type: ignore[arg-type]

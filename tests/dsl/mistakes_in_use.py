@@ -160,7 +160,7 @@ IN_USE: dict[str, Mistake] = {
     ),
     "a record in a stream": (
         lambda: 1 in numbers(1),
-        "a stream is a plan, and holds no records to look for one; call table() for all its records, or show(n) for the first",
+        "a stream is a plan, and holds no records to look for one; call table().rows() to loop over all its records, table() for a frame of them, or show(n) for the first",
     ),
     "a verb of frames": (
         lambda: numbers(1).changes("memory").print(),

@@ -162,6 +162,38 @@ def test_frames_that_nobody_awaits_say_how_they_are_read() -> None:
         asyncio.run(Source.of([1]).tables("memory"))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("verb", ["table", "memory", "run", "show"])
+def test_what_is_no_coroutine_is_not_awaited(verb: str) -> None:
+    stream = Source.of([("a", 1)])
+
+    async def await_it() -> None:
+        if verb == "table":
+            await stream.table(
+                "memory",
+            )  # type: ignore[misc]
+        elif verb == "memory":
+            await stream.memory()  # type: ignore[misc]
+        elif verb == "run":
+            await stream.write(Sink.print()).run(engine="memory")  # type: ignore[misc]
+        else:
+            await stream.show()  # type: ignore[func-returns-value]
+
+    with pytest.raises(
+        QueryError, match=rf"^{verb}\(\) is over when it returns.* await asyncio.to_thread\(stream.{verb}\)$"
+    ):
+        asyncio.run(await_it())
+
+
+def test_a_stream_runs_beside_what_is_awaited() -> None:
+    async def read() -> tuple[int, int]:
+        stream = Source.of([("a", 1)])
+        found = stream.table("memory")
+        await asyncio.to_thread(stream.memory)
+        return found.height, (await asyncio.to_thread(stream.table, "memory")).height
+
+    assert asyncio.run(read()) == (1, 1)
+
+
 def test_a_function_that_only_raises_or_gives_none_now_and_then_is_taken() -> None:
     def known(number: int) -> str | None:
         if number > 1:

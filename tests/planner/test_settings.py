@@ -68,6 +68,17 @@ def test_every_setting_is_described() -> None:
             "it is a setting of Flink: see docs/flink.md for what is written here",
         ),
         ("parallelizm", "2", "there is no setting 'parallelizm'; did you mean 'parallelism'?"),
+        (
+            "checkpoint_interval",
+            "5",
+            "there is no setting 'checkpoint_interval'; did you mean 'checkpoint_interval_ms', in milliseconds: 5000 is five seconds?",
+        ),
+        (
+            "ack.timeout",
+            "30",
+            "there is no setting 'ack.timeout'; did you mean 'ack.timeout.ms', in milliseconds: 5000 is five seconds?",
+        ),
+        ("hang.timeot.ms", "5000", "there is no setting 'hang.timeot.ms'; did you mean 'hang.timeout.ms'?"),
         ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),
         ("parallelism", "two", "'parallelism' cannot be 'two'; write a whole number"),
         ("container.cpu", "-1", "'container.cpu' cannot be '-1'; write a number"),
