@@ -229,8 +229,8 @@ def _spell_new(owner: type, name: str, value: Any) -> str:
     """How a task makes its own."""
     if value:
         return f"{owner.__name__}.{name}.copy()"
-    made = getattr(value.default_factory, "__name__", "…") if isinstance(value, defaultdict) else ""
-    return f"{type(value).__name__}({made})"
+    factory = value.default_factory if isinstance(value, defaultdict) else ""
+    return f"{type(value).__name__}({factory.__name__ if isinstance(factory, type) else factory and '…'})"
 
 
 def _is_handed_on(code: CodeType, variable: str) -> bool:
