@@ -27,6 +27,10 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
 
+_ONLY_HIDDEN = " (Possible options: --output)"
+"""What the parser adds where the one option that is near is `--output` of `run`, which is there to be refused."""
+
+
 class Commands(TyperGroup):
     """The commands, whose errors of values are said in plain words."""
 
@@ -44,10 +48,12 @@ class Commands(TyperGroup):
             raise
         except _UsageError as error:
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
-            if program and error.format_message() == error.message:  # no option of ours is meant
-                called = f"python {program}" if command == "run" else f"ouzel {command} …"
-                error.message += (
-                    "; a program is given no arguments: let it read a variable of the environment, "
-                    f"os.environ['INPUT'], and write INPUT=… {called}"
-                )
-            raise
+            is_ours = error.format_message().removesuffix(_ONLY_HIDDEN) != error.message
+            if not program or is_ours:
+                raise
+            called = f"python {program}" if command == "run" else f"ouzel {command} …"
+            told = (
+                f"{error.message}; a program is given no arguments: let it read a variable of the environment, "
+                f"os.environ['INPUT'], and write INPUT=… {called}"
+            )
+            raise _UsageError(told, ctx=error.ctx) from None

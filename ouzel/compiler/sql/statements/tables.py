@@ -206,7 +206,7 @@ def _check_single(
                 f"the format 'raw' holds the whole record as one column of type VARCHAR or BYTES, and there is {name.text} "
                 f"{declared[name.text]}{' too' * (len(of_record) > 1)}",
                 name.span,
-                "declare one column, line VARCHAR, and take it apart in the query; or write 'format' = 'csv' or 'json'",
+                "declare one column, line VARCHAR, and take it apart or put it together in the query; or write 'format' = 'csv' or 'json'",
             )
 
 
