@@ -72,6 +72,12 @@ def query(tracked: Tracked, text: str) -> list[dict[str, Any]]:
     return found["timeline"]  # type: ignore[no-any-return]
 
 
+def largest(tracked: Tracked, text: str) -> float:
+    """The largest value of the one line that answers a query."""
+    (line,) = query(tracked, text)
+    return max(line["data"].values(), default=0)
+
+
 def test_lists(tracked: Tracked) -> None:
     assert tracked.client.get("/clusters").json() == ["local"]
     assert tracked.client.get("/topologies").json() == {"local": {tracked.user: {"default": [tracked.name]}}}
@@ -132,24 +138,33 @@ def test_queries_of_its_pages(tracked: Tracked, text: str, instance: str) -> Non
     (line,) = query(tracked, text.format("count_by_key", instance))
     assert line["instance"] in (BOLT, None)
     assert line["data"] or text.startswith("RATE")  # of one minute there is none
-    (most,) = query(tracked, f"MAX({text.format('count_by_key', instance)})")
-    assert max(most["data"].values(), default=0) == max(line["data"].values(), default=0)
+    text = text.format("count_by_key", instance)
+    wait_until(lambda: largest(tracked, f"MAX({text})") == largest(tracked, text))  # a sample may come between the two
 
 
 def test_its_capacity_is_the_share_of_a_core(tracked: Tracked) -> None:
     """It takes latencies for nanoseconds."""
-    (capacity,) = query(tracked, QUERIES["capacity"].format("count_by_key", BOLT))
-    (cores,) = query(tracked, f"TS(count_by_key,{BOLT},__capacity)")
-    told = {minute: value for minute, value in capacity["data"].items() if value}
-    assert told
-    assert told == pytest.approx({minute: cores["data"][minute] for minute in told})
+
+    def is_share() -> bool:
+        (capacity,) = query(tracked, QUERIES["capacity"].format("count_by_key", BOLT))
+        (cores,) = query(tracked, f"TS(count_by_key,{BOLT},__capacity)")
+        told = {minute: value for minute, value in capacity["data"].items() if value}
+        assert told
+        return told == pytest.approx({minute: cores["data"][minute] for minute in told})
+
+    wait_until(is_share)  # a sample may come between the two
 
 
 def test_its_share_of_memory_is_of_what_was_asked_for(tracked: Tracked) -> None:
-    (share,) = query(tracked, QUERIES["memory"].format("count_by_key", BOLT))
     asked = ask(tracked, "packingplan")["container_plans"][0]["instances"][1]["instance_resources"]["ram"]
-    (used,) = query(tracked, f"TS(count_by_key,{BOLT},__memory-resident-bytes)")
-    assert share["data"] == pytest.approx({minute: used["data"].get(minute, 0) / asked for minute in share["data"]})
+
+    def is_share() -> bool:
+        (share,) = query(tracked, QUERIES["memory"].format("count_by_key", BOLT))
+        (used,) = query(tracked, f"TS(count_by_key,{BOLT},__memory-resident-bytes)")
+        assert share["data"]
+        return share["data"] == pytest.approx({minute: used["data"].get(minute, 0) / asked for minute in share["data"]})
+
+    wait_until(is_share)  # a sample may come between the two
 
 
 def test_its_query_of_back_pressure(tracked: Tracked) -> None:
