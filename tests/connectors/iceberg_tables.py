@@ -11,17 +11,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from ouzel.connectors import open_source
-from ouzel.connectors.reading import ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.reading import Source, SourceRequest
 from ouzel.connectors.writing import SinkRequest
-
-COLUMNS: dict[str, pl.DataType] = {"n": pl.Int64(), "word": pl.String()}
-
+from tests.connectors.versioned_tables import COLUMNS, numbers, read
 
 AT = {"catalog.uri": "sqlite:///c.db", "table": "ns.t"}
-
-
-def rows(*numbers: int, words: str = "ab") -> pa.Table:
-    return pa.table({"n": pa.array(numbers, pa.int64()), "word": [words[number % len(words)] for number in numbers]})
 
 
 def catalog(folder: Path) -> SqlCatalog:
@@ -66,24 +60,6 @@ def opened(folder: Path, columns: Mapping[str, pl.DataType] | None = None, **opt
     return open_source("iceberg", request(folder, columns, **options))
 
 
-def read(source: Source, seen: set[str] | None = None) -> pl.DataFrame:
-    """All that the source has now, but what lies in the partitions `seen`, which are added to."""
-    frames, seen = [], set() if seen is None else seen
-    for partition in source.partitions():
-        if partition.id in seen:
-            continue
-        seen.add(partition.id)
-        reader = source.reader(partition, None)
-        while isinstance(batch := reader.read(2), ReadBatch):
-            frames.append(batch.frame)
-        assert batch is ReadState.END
-    return pl.concat(frames) if frames else pl.DataFrame(schema=COLUMNS)
-
-
-def numbers(frame: pl.DataFrame) -> list[int]:
-    return sorted(frame["n"].to_list())
-
-
 def content(folder: Path) -> list[int]:
     return numbers(read(opened(folder, snapshot_id=newest(folder))))
 
@@ -95,7 +71,3 @@ def planned_text(query: str, more: str = "", columns: str = "") -> str:
 
 def sink_request(folder: Path, **options: str) -> SinkRequest:
     return SinkRequest("t", {**AT, **options}, COLUMNS, "append", folder, run="0a", component="out")
-
-
-def frame(*numbers: int) -> pl.DataFrame:
-    return pl.DataFrame({"n": list(numbers), "word": ["w"] * len(numbers)}, schema=COLUMNS)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,15 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors import open_publisher, open_sink, open_source
-from ouzel.connectors.reading import ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.reading import ReadBatch, Source, SourceRequest
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, OuzelError, QueryError
 from ouzel.runtime.simulator.simulation import simulate
 from ouzel.session import load_text
+from tests.connectors import versioned_tables
+from tests.connectors.versioned_tables import COLUMNS, frame, numbers, read, rows
 from tests.effort import examples
 from tests.law.engines import folded
-
-COLUMNS: dict[str, pl.DataType] = {"n": pl.Int64(), "word": pl.String()}
-
-
-def rows(*numbers: int, words: str = "ab") -> pa.Table:
-    return pa.table({"n": pa.array(numbers, pa.int64()), "word": [words[number % len(words)] for number in numbers]})
 
 
 def written(folder: Path, *commits: pa.Table, **how: Any) -> Path:
@@ -48,24 +44,6 @@ def request(folder: Path, columns: Mapping[str, pl.DataType] | None = None, **op
 
 def opened(folder: Path, columns: Mapping[str, pl.DataType] | None = None, **options: str) -> Source:
     return open_source("delta", request(folder, columns, **options))
-
-
-def read(source: Source, seen: set[str] | None = None) -> pl.DataFrame:
-    """All that the source has now, but what lies in the partitions `seen`, which are added to."""
-    frames, seen = [], set() if seen is None else seen
-    for partition in source.partitions():
-        if partition.id in seen:
-            continue
-        seen.add(partition.id)
-        reader = source.reader(partition, None)
-        while isinstance(batch := reader.read(2), ReadBatch):
-            frames.append(batch.frame)
-        assert batch is ReadState.END
-    return pl.concat(frames) if frames else pl.DataFrame(schema=COLUMNS)
-
-
-def numbers(frame: pl.DataFrame) -> list[int]:
-    return sorted(frame["n"].to_list())
 
 
 def test_a_version_is_read_as_it_was(tmp_path: Path) -> None:
@@ -249,33 +227,8 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
 TYPES: dict[str, tuple[pa.DataType, pl.DataType, st.SearchStrategy[Any]]] = {
     "tiny": (pa.int8(), pl.Int8(), st.integers(-128, 127)),
     "small": (pa.int16(), pl.Int16(), st.integers(-(2**15), 2**15 - 1)),
-    "int": (pa.int32(), pl.Int32(), st.integers(-(2**31), 2**31 - 1)),
-    "big": (pa.int64(), pl.Int64(), st.integers(-(2**63), 2**63 - 1)),
-    "single": (pa.float32(), pl.Float32(), st.floats(width=32, allow_nan=False)),
-    "double": (pa.float64(), pl.Float64(), st.floats(allow_nan=False)),
-    "flag": (pa.bool_(), pl.Boolean(), st.booleans()),
-    "text": (pa.string(), pl.String(), st.text(st.characters(exclude_categories=["Cs"]), max_size=9)),
-    "bytes": (pa.binary(), pl.Binary(), st.binary(max_size=9)),
-    "day": (pa.date32(), pl.Date(), st.dates(date(1, 1, 1), date(9999, 12, 31))),
-    "local": (pa.timestamp("us"), pl.Datetime("us"), st.datetimes(datetime(1600, 1, 1), datetime(9999, 12, 31))),
-    "moment": (
-        pa.timestamp("us", "UTC"),
-        pl.Datetime("us", "UTC"),
-        st.datetimes(datetime(1600, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)),
-    ),
-    "money": (
-        pa.decimal128(9, 2),
-        pl.Decimal(9, 2),
-        st.integers(-(10**9) + 1, 10**9 - 1).map(lambda n: Decimal(n).scaleb(-2)),
-    ),
-    "many": (pa.list_(pa.int64()), pl.List(pl.Int64()), st.lists(st.integers(-9, 9), max_size=3)),
-    "row": (
-        pa.struct([("a", pa.int64())]),
-        pl.Struct({"a": pl.Int64()}),
-        st.fixed_dictionaries({"a": st.none() | st.integers(-9, 9)}),
-    ),
+    **versioned_tables.TYPES,
 }
-"""As Arrow has a type, as docs/connectors.md says that a column of it is read, and values."""
 
 
 @settings(max_examples=examples(20), deadline=None)
@@ -387,10 +340,6 @@ def test_a_topology_reads_it(more: str, tmp_path: Path) -> None:
     job = load_text(QUERY.format(more=more), tmp_path, "q")
     topology = folded(job, simulate(job.topology, job.packing, tmp_path, seed=1).frames.values())
     assert sorted(topology.rows()) == [("a", 3, 12), ("b", 2, 4)]
-
-
-def frame(*numbers: int) -> pl.DataFrame:
-    return pl.DataFrame({"n": list(numbers), "word": ["w"] * len(numbers)}, schema=COLUMNS)
 
 
 def content(folder: Path) -> list[int]:

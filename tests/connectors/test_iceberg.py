@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -35,14 +34,12 @@ from tests.connectors.iceberg_tables import (
     ids,
     made,
     newest,
-    numbers,
     opened,
     planned_text,
-    read,
     request,
-    rows,
     written,
 )
+from tests.connectors.versioned_tables import TYPES, numbers, read, rows
 from tests.effort import examples
 from tests.law.engines import folded
 
@@ -375,36 +372,6 @@ def test_a_folder_is_not_written(tmp_path: Path) -> None:
     text = "CREATE TABLE o (n BIGINT) WITH ('connector' = 'iceberg', 'path' = 'o'); INSERT INTO o SELECT 1 AS n;"
     with pytest.raises(QueryError, match=r"nobody who decides between two that commit to it at once"):
         load_text(text, tmp_path, "q")
-
-
-TYPES: dict[str, tuple[pa.DataType, pl.DataType, st.SearchStrategy[Any]]] = {
-    "int": (pa.int32(), pl.Int32(), st.integers(-(2**31), 2**31 - 1)),
-    "big": (pa.int64(), pl.Int64(), st.integers(-(2**63), 2**63 - 1)),
-    "single": (pa.float32(), pl.Float32(), st.floats(width=32, allow_nan=False)),
-    "double": (pa.float64(), pl.Float64(), st.floats(allow_nan=False)),
-    "flag": (pa.bool_(), pl.Boolean(), st.booleans()),
-    "text": (pa.string(), pl.String(), st.text(st.characters(exclude_categories=["Cs"]), max_size=9)),
-    "bytes": (pa.binary(), pl.Binary(), st.binary(max_size=9)),
-    "day": (pa.date32(), pl.Date(), st.dates(date(1, 1, 1), date(9999, 12, 31))),
-    "local": (pa.timestamp("us"), pl.Datetime("us"), st.datetimes(datetime(1600, 1, 1), datetime(9999, 12, 31))),
-    "moment": (
-        pa.timestamp("us", "UTC"),
-        pl.Datetime("us", "UTC"),
-        st.datetimes(datetime(1600, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)),
-    ),
-    "money": (
-        pa.decimal128(9, 2),
-        pl.Decimal(9, 2),
-        st.integers(-(10**9) + 1, 10**9 - 1).map(lambda n: Decimal(n).scaleb(-2)),
-    ),
-    "many": (pa.list_(pa.int64()), pl.List(pl.Int64()), st.lists(st.integers(-9, 9), max_size=3)),
-    "row": (
-        pa.struct([("a", pa.int64())]),
-        pl.Struct({"a": pl.Int64()}),
-        st.fixed_dictionaries({"a": st.none() | st.integers(-9, 9)}),
-    ),
-}
-"""As Arrow has a type, as docs/connectors.md says that a column of it is read, and values."""
 
 
 @settings(max_examples=examples(20), deadline=None)

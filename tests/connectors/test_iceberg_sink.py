@@ -22,19 +22,16 @@ import ouzel
 from ouzel.connectors import open_publisher, open_sink
 from ouzel.errors import ConnectorError
 from tests.connectors.iceberg_tables import (
-    COLUMNS,
     catalog,
     content,
-    frame,
     ids,
     made,
     newest,
     opened,
-    read,
-    rows,
     sink_request,
     written,
 )
+from tests.connectors.versioned_tables import COLUMNS, frame, read, rows
 from tests.law.engines import run_to_end
 from tests.sql.shown import ROOT
 from tests.sql.shown import examples as shown
@@ -228,7 +225,8 @@ EPOCHS = 6
 CHILD = """
 import sys
 from pathlib import Path
-from tests.connectors.iceberg_tables import frame, sink_request
+from tests.connectors.iceberg_tables import sink_request
+from tests.connectors.versioned_tables import frame
 from ouzel.connectors import open_publisher
 publisher = open_publisher("iceberg", sink_request(Path(sys.argv[1])))
 for epoch in range(publisher.last_published() + 1, int(sys.argv[2]) + 1):
