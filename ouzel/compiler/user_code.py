@@ -7,9 +7,9 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from functools import partial
-from types import FrameType, FunctionType
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ouzel.callers import NOT_THEIRS, OURS
@@ -25,7 +25,7 @@ _SENT = "<dynamic-code>"
 LONGEST = 2_000
 """Characters of what an error says."""
 
-CHANGING = frozenset(
+_CHANGING = frozenset(
     {
         "append", "appendleft", "extend", "insert", "remove", "add", "update", "discard", "pop", "popleft", "popitem", "clear", "subtract",
         "setdefault",
@@ -81,7 +81,7 @@ def gives_none(function: FunctionType) -> bool:
     A return that is jumped to, as that of `return x if c else None`, gives what other branches have left.
     """
     before, given = None, list[bool]()
-    for one in dis.get_instructions(function):
+    for one in instructions_of(function.__code__):
         if one.opname == "RETURN_VALUE":
             is_none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
             given.append(is_none and not one.is_jump_target)
@@ -89,6 +89,32 @@ def gives_none(function: FunctionType) -> bool:
             given.append(one.argval is None)
         before = one
     return function.__name__ != "<lambda>" and bool(given) and all(given)
+
+
+@lru_cache(maxsize=256)
+def instructions_of(code: CodeType) -> Sequence[dis.Instruction]:
+    """What Python runs of the code, without prefixes of arguments. Several questions are asked of a step's function, and to disassemble
+    it is most of an answer."""
+    return tuple(one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG")
+
+
+def find_change(made: Sequence[dis.Instruction], place: int) -> int | None:
+    """Where the value that is loaded at this place is changed, or something in it: by a method, as append, or by an item; None if it is
+    only read. What is put above it on the stack, as the key of its item, is gone when it is taken itself.
+    """
+    then = made[place + 1]
+    if then.opname in ("LOAD_METHOD", "LOAD_ATTR") and then.argval in _CHANGING:
+        return place + 1
+    above = 0
+    for at, one in enumerate(made[place + 1 :], place + 1):
+        effect = dis.stack_effect(one.opcode, one.arg, jump=False)
+        if effect <= 0 and above + effect <= 0:
+            if one.opname == "BINARY_SUBSCR" and above:
+                return find_change(made, at)
+            is_container = above == 1 or made[at - 1].opname == "SWAP"  # swapped by +=
+            return at if one.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") and is_container else None
+        above += effect
+    return None
 
 
 def describe_raised(error: BaseException) -> str:

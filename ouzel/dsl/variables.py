@@ -6,7 +6,7 @@ import dis
 import inspect
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
@@ -18,7 +18,7 @@ import cloudpickle
 
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.user_code import CHANGING
+from ouzel.compiler.user_code import find_change, instructions_of
 from ouzel.dsl.producers import Producer, StepTaken
 from ouzel.errors import QueryError
 
@@ -67,7 +67,7 @@ def check_no_stream(function: Callable[..., Any], called: str, streams: type) ->
     """
     plain = _plain(function)
     around = {} if plain is None else _around(plain)
-    for one in dis.get_instructions(plain) if plain is not None else ():
+    for one in instructions_of(plain.__code__) if plain is not None else ():
         if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") and isinstance(around.get(one.argval), streams):
             raise QueryError(
                 f"{called} uses the stream {one.argval!r}, which would run for each record",
@@ -80,7 +80,7 @@ def variables_of(function: Callable[..., Any]) -> Variables:
     plain = _plain(function)
     if plain is None:
         return {}
-    made = list(dis.get_instructions(plain))
+    made = instructions_of(plain.__code__)
     read = {one.argval for one in made if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF")}
     own = {one.argval for one in made if one.opname in ("STORE_GLOBAL", "STORE_DEREF")}
     around = _around(plain)
@@ -130,7 +130,7 @@ def _is_set(cell: Any) -> bool:
 
 def _counted(function: Callable[..., Any]) -> str:
     """The global that the function adds to; empty if there is none."""
-    made = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
+    made = instructions_of(function.__code__) if inspect.isfunction(function) else ()
     for one, then in pairwise(made):
         if then.opname == "STORE_GLOBAL" and _is_added(one):
             return str(then.argval)
@@ -146,7 +146,7 @@ def _changed(function: Callable[..., Any]) -> Iterator[str]:
     plain = _plain(function)
     if plain is None:
         return
-    made = [one for one in dis.get_instructions(plain) if one.opname not in ("CACHE", "PRECALL", "RESUME")]
+    made = instructions_of(plain.__code__)
     around, defaults, own = _around(plain), _defaults(plain), _own_attributes(function)
     for place, one in enumerate(made):
         value = around.get(one.argval) if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF") else None
@@ -177,14 +177,10 @@ def _defaults(function: FunctionType) -> Variables:
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
-def _is_changed(made: list[dis.Instruction], place: int) -> bool:
-    """Whether what is loaded here is changed: by a method, or by an item that is computed and stored."""
-    after = made[place + 1 : place + 3]
-    if after and after[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and after[0].argval in CHANGING:
-        return True
-    stored = len(after) > 1 and after[1].opname == "STORE_SUBSCR"
-    if stored and place and made[place - 1].opname == "BINARY_OP":
-        return True
-    rest = made[place + 1 : place + 3 * NEAR]
-    added = next((at for at, one in enumerate(rest) if _is_added(one)), None)
-    return added is not None and any(one.opname == "STORE_SUBSCR" for one in rest[added : added + NEAR])
+def _is_changed(made: Sequence[dis.Instruction], place: int) -> bool:
+    """Whether what is loaded here is changed, other than by an item that is only stored: what is computed once for each key is right in
+    each task, and what is added up is not."""
+    at = find_change(made, place)
+    if at is None or made[at].opname != "STORE_SUBSCR":
+        return at is not None
+    return made[place - 1].opname == "BINARY_OP" or any(map(_is_added, made[place:at]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 import warnings
 from collections import defaultdict
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 from ouzel.callers import check_binding, users_level
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.user_code import CHANGING, gives_none
+from ouzel.compiler.user_code import find_change, gives_none, instructions_of
 from ouzel.errors import PlanError
 from ouzel.planner.elsewhere import NEVER_CALLED
 from ouzel.spans import microseconds_of
@@ -196,33 +195,16 @@ def _set_when_opened(classes: Sequence[type]) -> set[str]:
     opens = [code for one in classes for code in _codes(one) if code.co_name == "open"]
     called = {name for code in opens for name in code.co_names}
     codes = [code for one in classes for code in _codes(one) if code.co_name in called]
-    lines = (line for code in (*opens, *codes) for line in dis.get_instructions(code))
+    lines = (line for code in (*opens, *codes) for line in instructions_of(code))
     return {line.argval for line in lines if line.opname == "STORE_ATTR"}
 
 
 def _changed_attributes(code: CodeType) -> Iterator[str]:
     """Attributes that the code changes, or something in them."""
-    lines = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
-    return (
-        one.argval for place, one in enumerate(lines) if one.opname == "LOAD_ATTR" and _is_changed(lines[place + 1 :])
-    )
-
-
-def _is_changed(lines: Sequence[dis.Instruction]) -> bool:
-    """Whether these instructions change the topmost value of the stack: by a method, as append, or by an item. What they put above it, as
-    the key of its item, is gone when it is taken itself."""
-    if lines and lines[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and lines[0].argval in CHANGING:
-        return True
-    above = 0
-    for place, one in enumerate(lines):
-        effect = dis.stack_effect(one.opcode, one.arg, jump=False)
-        if effect <= 0 and above + effect <= 0:
-            if one.opname == "BINARY_SUBSCR" and above:
-                return _is_changed(lines[place + 1 :])
-            is_container = above == 1 or lines[place - 1].opname == "SWAP"  # swapped by +=
-            return one.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") and is_container
-        above += effect
-    return False
+    made = instructions_of(code)
+    for place, one in enumerate(made):
+        if one.opname == "LOAD_ATTR" and find_change(made, place) is not None:
+            yield one.argval
 
 
 def _spell_new(owner: type, name: str, value: Any) -> str:
@@ -235,7 +217,7 @@ def _spell_new(owner: type, name: str, value: Any) -> str:
 
 def _is_handed_on(code: CodeType, variable: str) -> bool:
     """Whether the code does something else with this variable than to call its `emit` or `progress`."""
-    lines = list(dis.get_instructions(code))
+    lines = instructions_of(code)
     reads = [place for place, one in enumerate(lines) if one.argval == variable and one.opname.startswith("LOAD")]
     in_cells = variable in code.co_cellvars
     return in_cells or any(lines[place + 1].argval not in ("emit", "progress", "monotonic_ms") for place in reads)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dis
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ seen: set[str] = set()
 found: list[str] = []
 counts: dict[str, int] = {}
 told = Counter[str]()
+groups: dict[int, list[str]] = {1: []}
+newest: dict[str, int] = {"a": 1}
 
 
 def is_new(word: str) -> bool:
@@ -42,6 +46,16 @@ def counted_in_place(word: str) -> str:
     return word
 
 
+def grouped(word: str) -> str:
+    groups[len(word) % 2].append(word)
+    return word
+
+
+def forgotten(word: str) -> str:
+    del newest[word]
+    return word
+
+
 def by_default(word: str, before: list[str] = []) -> int:  # noqa: B006  # what is warned of
     before.append(word)
     return len(before)
@@ -63,6 +77,8 @@ CHANGES: dict[str, tuple[Callable[[str], Any], str]] = {
     "a list": (kept, "map kept changes the variable 'found'"),
     "a dict": (counted, "map counted changes the variable 'counts'"),
     "a counter": (counted_in_place, "map counted_in_place changes the variable 'told'"),
+    "a list in a dict": (grouped, "map grouped changes the variable 'groups'"),
+    "an item that goes": (forgotten, "map forgotten changes the variable 'newest'"),
     "a default": (by_default, "map by_default changes its argument 'before', whose default is made once"),
     "an attribute": (Numbered(), "map Numbered changes the attribute 'n'"),
 }
@@ -160,3 +176,20 @@ def test_a_function_that_keeps_something_is_warned_of_and_tried_on_a_copy() -> N
     with pytest.warns(QueryWarning, match=r"filter FirstOnly changes its attribute 'seen'"):
         once = records.filter(FirstOnly()).map(lambda record: (record, "x"))
     assert sorted(once.table("memory").rows()) == [(1, "x"), (2, "x"), (3, "x")]
+
+
+def test_a_function_is_disassembled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    disassemble = dis.get_instructions
+
+    def told(code: CodeType) -> Iterator[dis.Instruction]:
+        made.append(code)
+        return disassemble(code)
+
+    monkeypatch.setattr(dis, "get_instructions", told)
+
+    def lengthened(word: str) -> str:
+        return f"{word}!"
+
+    assert Source.of(["a"]).map(lengthened).memory() == ["a!"]
+    assert made.count(lengthened.__code__) == 1
