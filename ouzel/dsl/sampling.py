@@ -15,10 +15,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
+from ouzel.compiler.expressions import Column
+from ouzel.compiler.functions.kernel import evaluate, lower
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
-from ouzel.compiler.sql.statements.epochs import read_as
-from ouzel.compiler.types import TimestampType, to_polars
+from ouzel.compiler.sql.statements.epochs import convert_epoch, read_as
+from ouzel.compiler.types import to_polars
 from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
@@ -312,26 +314,24 @@ def request_of(producer: producers.TableRead) -> SourceRequest:
     )
 
 
-def in_times(frame: pl.DataFrame, producer: producers.TableRead) -> pl.DataFrame:
-    """The frame with its numbers as the times that the record declares, as `convert_epochs` has it in a plan."""
-    digits = _MICROSECONDS.get(producer.table.unit_of_epoch)
-    if digits is None:
+def in_times(frame: pl.DataFrame, producer: producers.TableRead, is_trial: bool) -> pl.DataFrame:
+    """The frame with its numbers as the times that the record declares. A trial leaves out those that are no times.
+
+    Raises:
+        BadRecord: there is one.
+    """
+    unit = producer.table.unit_of_epoch
+    if not unit:
         return frame
-    kinds = {
-        field.name: to_polars(field.type) for field in producer.record.schema if isinstance(field.type, TimestampType)
-    }
-    return frame.with_columns(_from_number(pl.col(name), *digits, kind) for name, kind in kinds.items())
-
-
-def _from_number(number: pl.Expr, factor: int, divisor: int, kind: pl.DataType) -> pl.Expr:
-    micros = (number.cast(pl.Int128) * factor // divisor).cast(pl.Int64, strict=False)
-    zone = kind.time_zone if isinstance(kind, pl.Datetime) else None
-    time = micros.cast(pl.Datetime("us"))
-    return time.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zone else time
-
-
-_MICROSECONDS = {"seconds": (1_000_000, 1), "millis": (1_000, 1), "micros": (1, 1), "nanos": (1, 1_000)}
-"""Of a unit the factor and the divisor that make microseconds of it."""
+    fields = producer.record.schema
+    times = [
+        (one.name, lower(convert_epoch(Column(read_as(one.type, unit), one.name), one.type, unit))) for one in fields
+    ]
+    computed, failed = evaluate(frame, times)
+    if failed is not None and not is_trial:
+        reason = next(time.reason for _, time in times if time.reason)
+        raise BadRecord("", f"{reason}: {frame.row(failed.index_of(True) or 0, named=True)}")
+    return computed if failed is None else computed.filter(~failed)
 
 
 def can_be_read_now(producer: producers.TableRead) -> bool:
@@ -366,7 +366,10 @@ def read_records(producer: producers.TableRead, most: int | None = None) -> Iter
                     read += frame.height
                     if bad and fails and most is None:
                         raise BadRecord(bad[0].where, bad[0].reason)
-                    yield from (made_of(producer.record, row) for row in python_rows(in_times(frame, producer)))
+                    yield from (
+                        made_of(producer.record, row)
+                        for row in python_rows(in_times(frame, producer, most is not None))
+                    )
             finally:
                 reader.close()
         if bad and not read:

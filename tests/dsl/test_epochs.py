@@ -12,7 +12,7 @@ import pytest
 
 import ouzel
 from ouzel import Source
-from ouzel.errors import BadRecord
+from ouzel.errors import BadRecord, TopologyError
 
 
 @dataclass
@@ -50,3 +50,17 @@ def test_a_bad_record_ends_a_run_in_memory_too(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(BadRecord, match=r"n.jsonl:2: .*does not fit"):
         Source.file("n.jsonl", int, format="json", columns=["value"]).memory()
     assert Source.file("n.jsonl", int, format="json", columns=["value"], bad_record="skip").memory() == [1]
+
+
+def test_a_number_that_is_no_time_is_a_bad_record_in_memory_as_in_a_topology(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [{"at": 5, "there": 5, "user": "a"}, {"at": 10**17, "there": 1, "user": "b"}]
+    Path("events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    events = Source.file("events.jsonl", Event, format="json", timestamp_epoch="seconds")
+    with pytest.raises(BadRecord, match=r"timestamp or interval overflow: .*'user': 'b'"):
+        events.memory()
+    with pytest.raises(TopologyError, match=r"timestamp or interval overflow"):
+        events.table("memory")
+    assert events.map(lambda one: one.at.hour).table("memory", error_policy="skip")["value"].to_list() == [0]

@@ -37,12 +37,13 @@ def convert_epochs(node: Node, declared: Mapping[str, DataType], unit: str) -> N
     if not unit:
         return node
     items = tuple(
-        (name, _time(Column(node.schema[name].type, name), declared[name], unit)) for name in node.schema.names
+        (name, convert_epoch(Column(node.schema[name].type, name), declared[name], unit)) for name in node.schema.names
     )
     return Project(node, items, written=node.written)
 
 
-def _time(column: Column, declared: DataType, unit: str) -> Expression:
+def convert_epoch(column: Column, declared: DataType, unit: str) -> Expression:
+    """A column of numbers as the time that is declared; any other as it is."""
     if not isinstance(declared, TimestampType) or column.type != BIGINT:
         return column
     number: Expression = column
