@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import typer
 from typer.core import TyperGroup
@@ -27,8 +28,18 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
 
-_ONLY_HIDDEN = " (Possible options: --output)"
-"""What the parser adds where the one option that is near is `--output` of `run`, which is there to be refused."""
+@runtime_checkable
+class _NoSuchOption(Protocol):
+    """What the parser raises of an option that the command has not; it has no public name."""
+
+    possibilities: Sequence[str] | None
+    ctx: Any
+
+
+def _leave_out_hidden(error: _NoSuchOption) -> None:
+    """Name no option as meant that the help does not name: it is there to be refused."""
+    hidden = {name for one in error.ctx.command.params if one.hidden for name in one.opts}
+    error.possibilities = [name for name in error.possibilities or () if name not in hidden]
 
 
 class Commands(TyperGroup):
@@ -48,8 +59,9 @@ class Commands(TyperGroup):
             raise
         except _UsageError as error:
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
-            is_ours = error.format_message().removesuffix(_ONLY_HIDDEN) != error.message
-            if not program or is_ours:
+            if isinstance(error, _NoSuchOption):
+                _leave_out_hidden(error)
+            if not program or error.format_message() != error.message:  # an option of ours is meant
                 raise
             called = f"python {program}" if command == "run" else f"ouzel {command} …"
             told = (

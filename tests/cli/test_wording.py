@@ -88,3 +88,11 @@ def test_an_option_of_ours_is_none_of_a_program(file: str, option: str) -> None:
     assert result.exit_code == 2
     assert f"No such option: {option}" in result.output
     assert "a program is given" not in result.output
+
+
+def test_an_option_that_is_only_there_to_be_refused_is_not_meant() -> None:
+    result = CliRunner().invoke(app, ["run", "count.sql", "--outputs", "x"])
+    assert result.exit_code == 2
+    assert "No such option: --outputs" in result.output
+    assert "Possible options" not in result.output
+    assert "(Possible options: --help)" in CliRunner().invoke(app, ["run", "count.sql", "--hlep"]).output
