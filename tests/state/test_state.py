@@ -94,6 +94,21 @@ def test_a_row_store_forgets_dead_rows() -> None:
     assert store.take(np.array([99, 0]))["v"].to_list() == [99, 0]
 
 
+def test_a_row_store_that_is_emptied_keeps_no_rows() -> None:
+    store = RowStore({"v": pl.Int64()})
+    store.put(np.arange(100_000), pl.DataFrame({"v": np.arange(100_000)}))
+    frozen, written = store.freeze(100_000), list[int]()
+    for start in range(0, 99_000, 1_000):
+        store.free(np.arange(start, start + 1_000))
+        written += [frame.height for frame in store._frames if not written or frame.height != written[-1]]
+        assert sum(frame.height for frame in store._frames) <= max(1_024, 2 * len(store))
+    assert sum(written[1:]) <= 100_000, "each halving copies what is left"
+    assert store.take(np.array([99_999]))["v"].to_list() == [99_999]
+    store.free(np.arange(99_000, 100_000))
+    assert not store._frames
+    assert frozen.take(np.array([5, 99_999]))["v"].to_list() == [5, 99_999], "a snapshot still has its rows"
+
+
 def keys() -> pl.DataFrame:
     return pl.DataFrame({
         "f": [0.0, -0.0, float("nan"), -float("nan"), None], "s": ["a", "a", None, None, ""], "l": [[1], [1], [], [], None],

@@ -59,8 +59,7 @@ class RowStore:
         self._frames.append(frame)
         while len(self._frames) >= _MERGED and self._frames[-_MERGED].height <= 2 * self._frames[-1].height:
             self._frames[-_MERGED:] = [pl.concat(self._frames[-_MERGED:], rechunk=True)]
-        if self._logged > 1024 and self._logged > 2 * self._live:
-            self._compact()
+        self._compact_if_dead()
 
     def take(self, slots: Slots) -> pl.DataFrame:
         """The rows of these slots, in their order; each must have one."""
@@ -87,6 +86,7 @@ class RowStore:
         held = slots[slots < self._place.size]
         self._live -= int(np.count_nonzero(self._place[held] >= 0))
         self._place[held] = -1
+        self._compact_if_dead()
 
     def missing(self, slots: Slots) -> npt.NDArray[np.bool_]:
         """Which of these slots have no row."""
@@ -105,6 +105,7 @@ class RowStore:
         copied._frames, copied._loans, copied._place = list(self._frames), Loans(), np.full(slots.size, -1, np.int64)
         held = slots < self._place.size
         copied._place[held] = self._place[slots[held]]
+        copied._live = int(np.count_nonzero(copied._place >= 0))
         return copied
 
     def freeze(self, used: int) -> RowStore:
@@ -141,6 +142,11 @@ class RowStore:
             larger = np.full(max(limit, 2 * self._place.size), -1, np.int64)
             larger[: self._place.size] = self._place
             self._place = larger
+
+    def _compact_if_dead(self) -> None:
+        """Write the log anew when more than half of it is dead, so that each row that dies pays for at most one that is copied."""
+        if not self._live or (self._logged > 1024 and self._logged > 2 * self._live):
+            self._compact()
 
     def _compact(self) -> None:
         slots = self.order(np.flatnonzero(self._place >= 0))
