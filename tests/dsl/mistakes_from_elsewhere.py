@@ -224,6 +224,12 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
         lambda: orders().sql("SELECT customer FROM this WHERE amount > :limit", limit=2),  # type: ignore[arg-type]
         'sql() takes streams by name, as tables, and limit=2 is none; write a value into the text: f"… WHERE amount > {limit}"',
     ),
+    "two tables of one name": (
+        lambda: orders().sql("SELECT o.customer FROM this o JOIN this o ON o.amount = o.amount"),
+        "line 1, column 41: the table name o is given more than once in this FROM; write this AS o2\n"
+        "  SELECT o.customer FROM this o JOIN this o ON o.amount = o.amount\n"
+        "                                          ^",
+    ),
     "an INSERT in a program": (
         lambda: orders().sql("INSERT INTO totals SELECT customer FROM this"),
         "sql() takes one SELECT, and this is an INSERT; leave INSERT INTO out, and call write(sink)",

@@ -24,6 +24,7 @@ from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.queries.lookups import bind_lookup, is_lookup
 from ouzel.compiler.sql.queries.output import advise_of_alias, refuse_over
 from ouzel.compiler.sql.queries.over import bind_select
+from ouzel.compiler.sql.queries.repeated import check_table_names
 from ouzel.compiler.sql.queries.scope import Relation, is_name_of, name_of
 from ouzel.compiler.sql.queries.sets import bind_set_operation
 from ouzel.compiler.sql.queries.sides import SideHints
@@ -184,11 +185,13 @@ class QueryBinder:
         if clause is None:
             return no_table()
         refuse_version(self.source, clause.this)
+        joins = tree.args.get("joins") or ()
+        check_table_names(self.source, (clause.this, *(join.this for join in joins)))
         if isinstance(clause.this, exp.Unnest):
             relation = bind_unnest(self.source, exp.Join(this=clause.this.copy()), no_table())
         else:
             relation = self._table(clause.this)
-        for join in tree.args.get("joins") or ():
+        for join in joins:
             if isinstance(join.this, exp.Unnest):
                 relation = bind_unnest(self.source, join, relation)
             elif isinstance(join.this, exp.Lateral):
