@@ -60,7 +60,7 @@ def warm_up() -> None:
     import polars
     import pyarrow.ipc
 
-    import ouzel.runtime.process.instance
+    import ouzel.runtime.process.instance_process
     import ouzel.runtime.process.metrics_manager
     import ouzel.runtime.process.stream_manager
     import ouzel.runtime.process.topology_master

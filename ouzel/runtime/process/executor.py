@@ -71,7 +71,7 @@ def _metrics_manager(job: RunDescription, container: int, incarnation: int, life
 
 
 def _instance(task: int, job: RunDescription, container: int, incarnation: int, life: Life) -> None:
-    from ouzel.runtime.process.instance import run_instance
+    from ouzel.runtime.process.instance_process import run_instance
 
     run_instance(job, container, task, incarnation, life)
 

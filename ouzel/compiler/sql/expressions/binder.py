@@ -30,6 +30,7 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
 from ouzel.compiler.sql.expressions.suspicions import note_exchanged, note_itself, note_template
 from ouzel.compiler.sql.expressions.unreadable import note_unreadable
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
+from ouzel.compiler.sql.syntax.chains import called_in, identifiers_of, operands_of, root_of
 from ouzel.compiler.sql.syntax.dialect import LITERAL, spelled_type
 from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, looked_into, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -122,7 +123,7 @@ class Binder:
         if isinstance(node.this, exp.Tuple) and type(node) in predicates.OF_TUPLES:
             return predicates.bind_tuples(self, node)
         if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
-            operands = [(part, self.bind(part)) for part in _operands(node)]
+            operands = [(part, self.bind(part)) for part in operands_of(node)]
             return join_balanced(operands, lambda left, right: (right[0], self._bind_operator(node, left, right)))[1]
         return self._bind_operator(
             node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
@@ -207,7 +208,7 @@ class Binder:
 
     def column(self, node: exp.Expr) -> Expression:
         """`a`, `t.a`, `a.field`, `t.a.field.field`."""
-        parts = [name_of(self.source, part) for part in _parts(node)]
+        parts = [name_of(self.source, part) for part in identifiers_of(node)]
         if (
             len(parts) == 1
             and parts[0].text.lower() in _CLOCK
@@ -224,7 +225,7 @@ class Binder:
 
     def dot(self, node: exp.Expr) -> Expression:
         """A field of what is not a plain name: `rows[1].a`."""
-        if isinstance(_root(node), exp.Column):
+        if isinstance(root_of(node), exp.Column):
             return self.column(node)
         if not isinstance(node.expression, exp.Identifier):
             raise self.source.error(
@@ -432,35 +433,6 @@ class Binder:
             start, end = place(node)
             error.at = -1 if error.text != self.source.text else error.at
             raise error.located(self.source.text, start, end - start) from None
-
-
-def _operands(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of a chain of one operator, left to right."""
-    kind, found = type(node), []
-    while type(node) is kind:
-        found.append(node.expression)
-        node = node.this
-    return [node, *reversed(found)]
-
-
-def called_in(node: exp.Expr) -> exp.Expr:
-    """The call itself, without WITHIN GROUP and IGNORE NULLS around it."""
-    while isinstance(node, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
-        node = node.this
-    return node
-
-
-def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """The identifiers of `a.b.c.d.e`, in order; sqlglot nests the first four in a Column."""
-    if isinstance(node, exp.Dot):
-        return [*_parts(node.this), node.expression]
-    return [node.args[key] for key in ("catalog", "db", "table", "this") if node.args.get(key)]
-
-
-def _root(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Dot):
-        node = node.this
-    return node
 
 
 def _constant(kind: DataType, value: Callable[[exp.Expr], object]) -> Callable[[Binder, exp.Expr], Expression]:

@@ -14,8 +14,9 @@ from ouzel.compiler.functions.aggregates import can_aggregate, resolve_aggregate
 from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.plan import AddsWindow, Filter, Node, walk
 from ouzel.compiler.sql.expressions.advice import of_aggregate
-from ouzel.compiler.sql.expressions.binder import Binder, called_in
+from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.spans_of_time import number_of
+from ouzel.compiler.sql.syntax.chains import called_in
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.types import BOOLEAN, DOUBLE, VARCHAR, DataType, FloatType, RowType
 from ouzel.errors import NotSupported, QueryError
