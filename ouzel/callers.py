@@ -83,14 +83,16 @@ def is_looped_over() -> bool:
 
 
 def unpacked_names() -> tuple[str, ...]:
-    """The names into which a loop unpacks what the generator that asks gives it, none if it does not; for a generator that is looped over."""
+    """The names into which a loop unpacks what it takes of the generator that asks; none if it does not unpack it."""
     frame = sys._getframe(2)
     taking, *behind = _instructions_from(frame)
     if taking.opname == "SEND":  # of `async for`, which goes on where what was awaited is there
         behind = [one for one in behind if one.offset >= taking.argval and one.opname != "END_SEND"]
     if not behind or behind[0].opname not in ("UNPACK_SEQUENCE", "UNPACK_EX"):
         return ()
-    return tuple(str(one.argval) for one in takewhile(lambda one: one.opname.startswith("STORE_"), behind[1:])) or ("…",)
+    return tuple(str(one.argval) for one in takewhile(lambda one: one.opname.startswith("STORE_"), behind[1:])) or (
+        "…",
+    )
 
 
 def _instructions_from(frame: FrameType) -> list[dis.Instruction]:

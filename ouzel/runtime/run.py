@@ -225,13 +225,13 @@ class RowIteration:
         Raises:
             TopologyError: it failed.
         """
-        return self._rows(is_looped_over())
+        return self._iterate(is_looped_over())
 
     def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         """As `__iter__`, and other coroutines run while none come."""
-        return self._rows_awaited(is_looped_over())
+        return self._iterate_awaited(is_looped_over())
 
-    def _rows(self, looped: bool) -> Iterator[dict[str, Any]]:
+    def _iterate(self, looped: bool) -> Iterator[dict[str, Any]]:
         names = unpacked_names() if looped else ()
         ended = False
         while not ended:
@@ -239,7 +239,7 @@ class RowIteration:
             yield from self._take_rows(names)
         self._check_ended()
 
-    async def _rows_awaited(self, looped: bool) -> AsyncIterator[dict[str, Any]]:
+    async def _iterate_awaited(self, looped: bool) -> AsyncIterator[dict[str, Any]]:
         import asyncio
 
         names = unpacked_names() if looped else ()

@@ -31,7 +31,7 @@ def in_a_list(rows: Any) -> object:
 
 
 def in_a_generator(rows: Any) -> object:
-    return dict((word, n) for word, n in rows)
+    return dict(pair for pair in ((word, n) for word, n in rows))
 
 
 def with_a_rest(rows: Any) -> object:
@@ -71,13 +71,18 @@ def test_a_row_that_is_unpacked_says_that_it_is_a_dict(loop: Callable[[Any], obj
 
 
 def test_a_row_that_takes_back_has_one_column_more() -> None:
-    with pytest.raises(TypeError, match=r"row\['key'\], row\['value'\], row\['\$weight'\]$"), totals().start("memory") as run:
+    with (
+        pytest.raises(TypeError, match=r"row\['key'\], row\['value'\], row\['\$weight'\]$"),
+        totals().start("memory") as run,
+    ):
         in_a_loop(run)
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: str(loop.__name__))
 def test_a_frame_that_is_unpacked_says_that_it_is_one(loop: Callable[[Any], object]) -> None:
-    with pytest.raises(TypeError, match=r"each of these is a frame, and word, (n|rest) would be its columns; .*frame\.iter_rows\(\)"):
+    with pytest.raises(
+        TypeError, match=r"each of these is a frame, and word, (n|rest) would be its columns; .*frame\.iter_rows\(\)"
+    ):
         loop(totals().changes("memory"))
 
 
