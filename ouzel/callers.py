@@ -9,9 +9,10 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from functools import wraps
+from itertools import takewhile
 from pathlib import Path
 from traceback import format_exception
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, TypeVar, cast
 
 FILE = "<the steps in Python>"
@@ -73,6 +74,31 @@ def is_awaited() -> bool:
         return False
     following = (one.opname for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     return next(following, "") == "GET_AWAITABLE"
+
+
+def is_looped_over() -> bool:
+    """Whether the `__iter__` or `__aiter__` that asks was called by a loop or a comprehension, not by `iter`, `enumerate` or `zip`."""
+    frame = sys._getframe(2)
+    return _instructions_from(frame)[0].opname in ("GET_ITER", "GET_AITER")
+
+
+def unpacked_names() -> tuple[str, ...]:
+    """The names into which a loop unpacks what it takes of the generator that asks; none if it does not unpack it."""
+    frame = sys._getframe(2)
+    taking, *behind = _instructions_from(frame)
+    if taking.opname == "SEND":  # of `async for`, which goes on where what was awaited is there
+        behind = [one for one in behind if one.offset >= taking.argval and one.opname != "END_SEND"]
+    if not behind or behind[0].opname not in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+        return ()
+    return tuple(str(one.argval) for one in takewhile(lambda one: one.opname.startswith("STORE_"), behind[1:])) or (
+        "…",
+    )
+
+
+def _instructions_from(frame: FrameType) -> list[dis.Instruction]:
+    """What a frame does now, and what stands behind that."""
+    made = [one for one in dis.get_instructions(frame.f_code) if one.opname not in ("CACHE", "EXTENDED_ARG")]
+    return made[max(place for place, one in enumerate(made) if one.offset <= frame.f_lasti) :]
 
 
 def without_our_calls(trace: TracebackType | None) -> TracebackType | None:

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from itertools import product
-from math import isclose, isnan
 from random import Random
 from typing import Any
 
 import cloudpickle
 
 from ouzel.monoid import Monoid, UserDefined
+from ouzel.monoid.laws import EMPTY, are_equal
 
 ORDERS = 25
 """In how many ways the values are cut into parts, which are added up in another order each."""
@@ -86,7 +85,7 @@ def _cut(values: Sequence[Any], dice: Random) -> Iterable[Sequence[Any]]:
 
 
 def _same(law: str, monoid: Monoid[Any, Any, Any], a: Any, b: Any) -> None:
-    assert _equal(a, b), f"{_name(monoid)} does not keep {law}: {a!r:.200} is not {b!r:.200}; {_MENDS[law]}"
+    assert are_equal(a, b), f"{_name(monoid)} does not keep {law}: {a!r:.200} is not {b!r:.200}; {_MENDS[law]}"
 
 
 def _name(monoid: Monoid[Any, Any, Any]) -> str:
@@ -95,8 +94,8 @@ def _name(monoid: Monoid[Any, Any, Any]) -> str:
 
 
 _MENDS = {
-    "zero + a == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
-    "a + zero == a": "the empty total must change nothing: 0 for a sum, 1 for a product, None that `add` passes over where there is none",
+    "zero + a == a": EMPTY,
+    "a + zero == a": EMPTY,
     "a pickled copy computes the same": "compute by the arguments alone, by no variable that changes",
     "a total survives pickling": "make the total of what pickle sends as it is: numbers, texts, tuples, lists, dicts",
     "a + b == b + a": "the order of its values shows: say commutative=False, or keep a time with each value and take the latest",
@@ -105,15 +104,3 @@ _MENDS = {
     "parts add up to the whole": "totals of parts are added up: keep what adds up, and compute the rest at the end",
 }
 """What to do about each law that does not hold."""
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Whether two values are the same: NaN is NaN, floats are equal to nine digits."""
-    match a, b:
-        case float() | Decimal(), float() | Decimal():
-            return (isnan(a) and isnan(b)) or isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
-        case ((tuple() | list()), (tuple() | list())):
-            return len(a) == len(b) and all(map(_equal, a, b))
-        case dict(), dict():
-            return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
-    return bool(a == b)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel import session
+from ouzel.callers import is_looped_over, unpacked_names
 from ouzel.errors import QueryError, TopologyError
 from ouzel.job import Job
 from ouzel.runtime.run import Handle, RunState, describe_lost_state
@@ -47,6 +48,13 @@ class LiveFrames:
             )
 
     def __iter__(self) -> Iterator[Any]:
+        return self._frames(is_looped_over())
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._frames_awaited(is_looped_over())
+
+    def _frames(self, looped: bool) -> Iterator[Any]:
+        _check_not_unpacked(unpacked_names() if looped else ())
         news = self._news()
         with session.start(self._job, self._engine) as run:
             ended = False
@@ -55,7 +63,8 @@ class LiveFrames:
                 yield from news(run)
             self._check_ended(run)
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
+    async def _frames_awaited(self, looped: bool) -> AsyncIterator[Any]:
+        _check_not_unpacked(unpacked_names() if looped else ())
         news = self._news()
         with await self._start() as run:
             ended = False
@@ -120,3 +129,16 @@ class LiveFrames:
         lost = describe_lost_state(status, self._job.settings)
         if lost:
             raise TopologyError(f"{lost}, so the answer may lack rows; state_lost='accept' takes it as it is")
+
+
+def _check_not_unpacked(names: Sequence[str]) -> None:
+    """See that a loop does not unpack each frame into names, which would be its columns.
+
+    Raises:
+        TypeError: it does.
+    """
+    if names:
+        raise TypeError(
+            f"each of these is a frame, and {', '.join(names)} would be its columns; "
+            "write for frame in stream.changes(), and for row in frame.iter_rows()"
+        )

@@ -86,10 +86,14 @@ class OfOne(Producer):
 
 @dataclass(frozen=True, eq=False)
 class StepTaken(OfOne):
-    """A function of the user's, applied to each record; and the values that the variables around it had when the step was written."""
+    """A function of the user's, applied to each record; and the values that the variables around it had when the step was written.
+
+    It was `tried` on the first records then, where nothing says which type it gives.
+    """
 
     step: PythonStep
     variables: Mapping[str, object] = field(default_factory=dict)
+    tried: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,6 +104,19 @@ def samples(producer: producers.Producer) -> list[Any] | None:
     return deepcopy(found)  # for functions that change what they are given
 
 
+def known_samples(producer: producers.Producer) -> list[Any] | None:
+    """The first records, if no function is called for them that was not tried before: one whose type is said may ask a server."""
+    todo = [producer]
+    while todo:
+        one = todo.pop()
+        if "samples" in one.cache:
+            continue
+        if isinstance(one, producers.AskedPairs) or (isinstance(one, producers.StepTaken) and not one.tried):
+            return None
+        todo += one.reads
+    return samples(producer)
+
+
 def _samples(producer: producers.Producer) -> list[Any] | None:
     match producer:
         case producers.GivenRecords(records=records):

@@ -16,7 +16,6 @@ from ouzel.dsl import sampling
 from ouzel.dsl.advice import (
     advise_of_function,
     advise_of_keys,
-    advise_of_time,
     advise_of_verb,
     check_arity,
     check_column,
@@ -31,7 +30,6 @@ from ouzel.dsl.advice import (
     mapping_of,
     of_no_service,
     of_no_time,
-    of_no_windows,
     told_of_pipe,
 )
 from ouzel.dsl.elsewhere import WHOLE
@@ -56,13 +54,13 @@ from ouzel.dsl.producers import (
     Timed,
     WindowSum,
     Written,
-    undated,
 )
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
+from ouzel.dsl.trial_sums import check_laws_of
 from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
-from ouzel.dsl.windows import WindowTotal, check_zone, window_record
+from ouzel.dsl.windows import WindowTotal, check_timed, check_windows, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -309,13 +307,14 @@ class Stream(Runnable[T_co]):
         Raises:
             QueryError: there are no pairs, or the monoid does not take such values.
         """
-        self._pairs("sum_by_key")
-        check_monoid("sum_by_key", monoid)
+        self._check_sum("sum_by_key", monoid)
         if store is not None:
             check_table("sum_by_key", store, "Store")
         key, value = self.record.hints
         record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
-        return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
+        summed = Summed(self.producer, monoid, store, record=record, place=users_line())
+        check_laws_of("sum_by_key", summed)
+        return Stream(summed)
 
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, T, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
         """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
@@ -325,9 +324,8 @@ class Stream(Runnable[T_co]):
         Raises:
             QueryError: there are no pairs, no event time, or no order of the values.
         """
-        self._pairs("running_sum")
-        check_monoid("running_sum", monoid)
-        self._check_timed("running_sum", "running sums")
+        self._check_sum("running_sum", monoid)
+        check_timed("running_sum", "running sums", self.producer)
         key, value = self.record.hints
         kind = self.record.columns[1].type
         if not is_plainly_ordered(kind):
@@ -358,20 +356,18 @@ class Stream(Runnable[T_co]):
         Raises:
             QueryError: there are no pairs, no event time, the slide does not divide the size, or there is no such zone.
         """
-        self._pairs("sum_by_window")
-        check_monoid("sum_by_window", monoid)
+        self._check_sum("sum_by_window", monoid)
         slide = size if slide is None else slide
-        check_span("the size of a window", size)
-        check_span("the slide of windows", slide)
-        self._check_timed("sum_by_window", "windows")
-        if not timedelta(0) < slide <= size or size % slide:
-            raise of_no_windows(size, slide)
+        check_windows(size, slide)
+        check_timed("sum_by_window", "windows", self.producer)
         by_clock = check_zone(zone, size, slide)
         key, value = self.record.hints
         kind = self.record.columns[1].type
         total = (monoid.signature(kind).result, total_hint(monoid, kind, value))
         record = window_record((self.record.columns[0].type, key), total)
-        return Stream(WindowSum(self.producer, monoid, size, slide, by_clock, record=record, place=users_line()))
+        summed = WindowSum(self.producer, monoid, size, slide, by_clock, record=record, place=users_line())
+        check_laws_of("sum_by_window", summed)
+        return Stream(summed)
 
     if not TYPE_CHECKING:
 
@@ -427,19 +423,26 @@ class Stream(Runnable[T_co]):
         check_no_stream(step.function, called, Runnable)
         variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
+        tried: list[StepKind] = []
+
+        def first_records() -> Iterable[Any] | None:
+            tried.append(kind)
+            return sampling.given(self.producer, step)
+
         if kind is StepKind.FILTER:
-            check_condition(step.function, lambda: sampling.given(self.producer, step), called)
-            return Stream(StepTaken(self.producer, step, variables, record=self.record, place=place))
+            check_condition(step.function, first_records, called)
+            return Stream(StepTaken(self.producer, step, variables, bool(tried), record=self.record, place=place))
         said = returns if returns is not None else getattr(function, "returns", None) if by_columns else None
         made = result_hint(
             step.function,
             kind,
             said,
-            lambda: sampling.given(self.producer, step),
+            first_records,
             called,
             lambda: sampling.find_failed(self.producer),
         )
-        return Stream(StepTaken(self.producer, step, variables, record=self._make_record(part, made), place=place))
+        record = self._make_record(part, made)
+        return Stream(StepTaken(self.producer, step, variables, bool(tried), record=record, place=place))
 
     def _make_record(self, part: StepPart, hint: Hint) -> RecordType:
         if part is StepPart.RECORD:
@@ -455,13 +458,9 @@ class Stream(Runnable[T_co]):
                 instead="map them to (key, value) first",
             )
 
-    def _check_timed(self, verb: str, what: str) -> None:
-        without = undated(self.producer)
-        if without is not None:
-            raise QueryError(
-                f"there are {what} only of streams that have a time, and what comes of {without.place} has none",
-                instead=advise_of_time(verb, without, self.record),
-            )
+    def _check_sum(self, verb: str, monoid: object) -> None:
+        self._pairs(verb)
+        check_monoid(verb, monoid)
 
     def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
         self._pairs(verb)

@@ -24,6 +24,8 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.records import KEY, VALUE, Form, Hint, RecordType
 from ouzel.compiler.types import INTERVAL, TIMESTAMP, DataType, Field
+from ouzel.dsl.advice import advise_of_time, check_span, of_no_windows
+from ouzel.dsl.producers import Producer, undated
 from ouzel.errors import QueryError
 
 K = TypeVar("K")
@@ -127,3 +129,29 @@ def value_at(record: Any, form: Form, place: int, name: str) -> Any:
     if form is Form.VALUE:
         return record
     return record[place] if form is Form.TUPLE else getattr(record, name)
+
+
+def check_windows(size: timedelta, slide: timedelta) -> None:
+    """See that windows can be so long, and begin so far apart.
+
+    Raises:
+        QueryError: they cannot.
+    """
+    check_span("the size of a window", size)
+    check_span("the slide of windows", slide)
+    if not timedelta(0) < slide <= size or size % slide:
+        raise of_no_windows(size, slide)
+
+
+def check_timed(verb: str, what: str, producer: Producer) -> None:
+    """See that the records have an event time.
+
+    Raises:
+        QueryError: they have not; says what leaves them without.
+    """
+    without = undated(producer)
+    if without is not None:
+        raise QueryError(
+            f"there are {what} only of streams that have a time, and what comes of {without.place} has none",
+            instead=advise_of_time(verb, without, producer.record),
+        )

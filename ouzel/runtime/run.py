@@ -12,7 +12,7 @@ from numbers import Real
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, cast
 
-from ouzel.callers import check_binding
+from ouzel.callers import check_binding, is_looped_over, unpacked_names
 from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
@@ -175,6 +175,15 @@ def _check_handle_call(method: Callable[..., Any]) -> Callable[..., Any]:
     return check_binding(method, refuse, look)
 
 
+def _of_unpacked(names: Sequence[str], columns: Sequence[str]) -> str:
+    """What is told of `for word, n in run`."""
+    shown = ", ".join(f"row[{name!r}]" for name in columns)
+    told = f"a row of a run is a dict, and {', '.join(names)} would be names of its columns; write for row in run, and {shown}"
+    if len(names) == len(columns):
+        told += f"; or for {', '.join(names)} in (row.values() for row in run)"
+    return told
+
+
 _SAVEPOINT = "a savepoint is of a topology that was submitted: run `ouzel stop NAME --savepoint DIR`"
 _CALLED_BY_USERS = (
     "wait",
@@ -216,20 +225,28 @@ class RowIteration:
         Raises:
             TopologyError: it failed.
         """
+        return self._iterate(is_looped_over())
+
+    def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        """As `__iter__`, and other coroutines run while none come."""
+        return self._iterate_awaited(is_looped_over())
+
+    def _iterate(self, looped: bool) -> Iterator[dict[str, Any]]:
+        names = unpacked_names() if looped else ()
         ended = False
         while not ended:
             ended = self._as_handle.wait_for_results()
-            yield from self._take_rows()
+            yield from self._take_rows(names)
         self._check_ended()
 
-    async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
-        """As `__iter__`, and other coroutines run while none come."""
+    async def _iterate_awaited(self, looped: bool) -> AsyncIterator[dict[str, Any]]:
         import asyncio
 
+        names = unpacked_names() if looped else ()
         ended = False
         while not ended:
             ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
-            for row in self._take_rows():
+            for row in self._take_rows(names):
                 yield row
         self._check_ended()
 
@@ -257,10 +274,17 @@ class RowIteration:
         """How the run stands, for a notebook."""
         return f"<pre>{escape(repr(self)[1:-1])}</pre>"
 
-    def _take_rows(self) -> Iterator[dict[str, Any]]:
+    def _take_rows(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """What has come.
+
+        Raises:
+            TypeError: a row is unpacked into these names, which would be those of its columns.
+        """
         from ouzel.connectors.formats.far_times import python_rows
 
         for frame in self._as_handle.results():
+            if names and frame.height:
+                raise TypeError(_of_unpacked(names, frame.columns))
             yield from python_rows(frame)
 
     def _check_ended(self) -> None:
