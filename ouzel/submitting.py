@@ -262,7 +262,8 @@ def _about(job: session.Job) -> About:
     from ouzel.runtime.process.usage import count_cores
 
     sink = job.program.result
-    shape = sink and ResultShape(sink.columns or sink.input.schema, sink.input.retracts, tuple(sink.sorted_by))
+    zone = job.settings.time_zone
+    shape = sink and ResultShape(sink.columns or sink.input.schema, sink.input.retracts, tuple(sink.sorted_by), zone)
     explanation = explain(job.program, job.topology, job.packing, (), EXPLANATION_WIDTH, False, count_cores())
     stateful, resumes = find_stateful(job.topology), has_resuming_source(job.topology)
     return About(explanation.rstrip(), shape or None, stateful, resumes, find_written(job.topology, job.program.text))

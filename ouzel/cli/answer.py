@@ -17,7 +17,7 @@ from ouzel.cli.choices import ResultFormat
 from ouzel.cli.far_years import warn_of_far_years
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.table import PIPE_WIDTH, final, ranking_column, sort_by_columns, sort_for_reading
-from ouzel.cli.values import json_rows
+from ouzel.cli.values import in_zone, json_rows
 from ouzel.compiler.plan import WEIGHT, SortKey
 from ouzel.compiler.types import Schema
 
@@ -73,12 +73,12 @@ class Lines:
 
     waits = ""
 
-    def __init__(self, schema: Schema, out: StandardOutput) -> None:
-        self.schema, self.out = schema, out
+    def __init__(self, schema: Schema, out: StandardOutput, zone: str = "UTC") -> None:
+        self.schema, self.out, self.zone = schema, out, zone
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Print the frame."""
-        self.out.write(self.lines(frame))
+        """Print the frame, its instants in the session's time zone."""
+        self.out.write(self.lines(in_zone(frame, self.zone)))
 
     def lines(self, frame: pl.DataFrame) -> str:
         """The frame as text."""
@@ -110,8 +110,8 @@ class JsonLines(Lines):
 class Csv(Lines):
     """A line of column names, then a line a row; a NULL is an empty field, an empty text is quoted."""
 
-    def __init__(self, schema: Schema, out: StandardOutput) -> None:
-        super().__init__(schema, out)
+    def __init__(self, schema: Schema, out: StandardOutput, zone: str = "UTC") -> None:
+        super().__init__(schema, out, zone)
         self._begun = False
 
     def lines(self, frame: pl.DataFrame) -> str:
@@ -216,8 +216,9 @@ class Page:
         clock: Callable[[], float] = time.monotonic,
         vertical: bool = False,
         sorted_by: Sequence[SortKey] = (),
+        zone: str = "UTC",
     ) -> None:
-        self.schema, self.retracts, self.vertical = schema, retracts, vertical
+        self.schema, self.retracts, self.vertical, self.zone = schema, retracts, vertical, zone
         self.out, self.clock = out or StandardOutput(), clock
         self.sorted_by = sorted_by
         whole = retracts or bool(sorted_by)
@@ -246,7 +247,7 @@ class Page:
         marks = [False] * shown.height
         if self.fresh and shown.height:
             marks = shown.hash_rows().is_in(pl.concat([hashes for _, hashes in self.fresh])).to_list()
-        return shown, marks, self.height(table)
+        return in_zone(shown, self.zone), marks, self.height(table)
 
     @property
     def is_ranked(self) -> bool:
@@ -268,7 +269,7 @@ class Page:
         frame = self._in_order(table)
         console = Console(file=io.StringIO(), highlight=False, **_terminal())
         with console.capture() as drawn:
-            console.print(final(frame, self.schema, self.height(table), console.width, self.vertical))
+            console.print(final(in_zone(frame, self.zone), self.schema, self.height(table), console.width, self.vertical))
         self.out.write(drawn.get())
         warn_of_far_years(frame, self.schema)
 
@@ -289,13 +290,14 @@ def answer(
     retracts: bool,
     out: StandardOutput | None = None,
     sorted_by: Sequence[SortKey] = (),
+    zone: str = "UTC",
 ) -> Answer:
-    """The answer of this format, its rows in the order that the query asks for."""
+    """The answer of this format, its rows in the order that the query asks for, its instants in the session's time zone."""
     out = out or StandardOutput()
     if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
-        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL, sorted_by=sorted_by)
+        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL, sorted_by=sorted_by, zone=zone)
     lines = {ResultFormat.CHANGELOG: ChangesAnswer, ResultFormat.JSONL: JsonLines, ResultFormat.CSV: Csv}[form](
-        schema, out
+        schema, out, zone
     )
     waits = (retracts or sorted_by) and form is not ResultFormat.CHANGELOG
     return AtTheEnd(lines, sorted_by) if waits else lines

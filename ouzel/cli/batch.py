@@ -219,6 +219,7 @@ def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
         sink.columns or sink.input.schema,
         sorts or sink.input.retracts,
         sorted_by=sink.sorted_by,
+        zone=made.job.settings.time_zone,
     )
     rows.add(frame)
     rows.finish()

@@ -70,7 +70,7 @@ def run_query(
         if job.program.result is not None:
             out.check()
         handle = start(job) if record is None else _record(job, start, engine, record, pairs)
-        rows = _answer(job.program, form, out)  # what this imports comes in while the processes start
+        rows = _answer(job, form, out)  # what this imports comes in while the processes start
         try:
             with screen(rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
@@ -147,11 +147,13 @@ def result_of(program: Program) -> Sink | None:
     return program.result
 
 
-def _answer(program: Program, form: ResultFormat, out: StandardOutput) -> Answer:
-    sink = result_of(program)
+def _answer(job: session.Job, form: ResultFormat, out: StandardOutput) -> Answer:
+    sink = result_of(job.program)
     if sink is None:
         return NoAnswer()
-    return answer(form, sink.columns or sink.input.schema, sink.input.retracts, out, sink.sorted_by)
+    return answer(
+        form, sink.columns or sink.input.schema, sink.input.retracts, out, sink.sorted_by, job.settings.time_zone
+    )
 
 
 def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings, folders: Folders | None) -> Exit:

@@ -285,7 +285,7 @@ def _results(
             raise SubmissionError(f"topology '{name}' writes into tables and has no result; read it there")
         if follow:
             raise typer.Exit(_follow_results(registry, record, form))
-        rows = answer(form, shape.schema, shape.retracts, StandardOutput(), shape.sorted_by)
+        rows = answer(form, shape.schema, shape.retracts, StandardOutput(), shape.sorted_by, shape.zone)
         for frame in gather(KeptResults(registry.folder(name).results, shape.schema.names).read()):
             rows.add(frame)
         rows.finish()
@@ -304,7 +304,7 @@ def _follow_results(registry: Registry, record: Submitted, form: ResultFormat) -
     assert shape is not None
     handle = AttachedHandle(registry, record)
     with interruptible(), interrupts() as interrupted, handle:
-        rows = answer(form, shape.schema, shape.retracts, StandardOutput(interrupted), shape.sorted_by)
+        rows = answer(form, shape.schema, shape.retracts, StandardOutput(interrupted), shape.sorted_by, shape.zone)
         ended = False
         with screen(rows, record.name, RunProgress()) as shown:
             while not (ended or interrupted()):

@@ -52,6 +52,26 @@ def json_rows(frame: pl.DataFrame, schema: Schema) -> Iterator[dict[str, Any]]:
         yield {name: encode(value) for name, encode, value in zip(schema.names, encoders, row, strict=True)}
 
 
+def in_zone(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
+    """The frame with its instants as those of this time zone, also inside of arrays and rows."""
+    kinds = {name: _in_zone(kind, zone) for name, kind in frame.schema.items()}
+    changed = {name: kind for name, kind in kinds.items() if kind != frame.schema[name]}
+    return frame.cast(changed) if changed else frame  # type: ignore[arg-type]
+
+
+def _in_zone(kind: pl.DataType, zone: str) -> pl.DataType:
+    import polars as pl
+
+    match kind:
+        case pl.Datetime() if kind.time_zone:
+            return pl.Datetime(kind.time_unit, zone)
+        case pl.List():
+            return pl.List(_in_zone(kind.inner, zone))  # type: ignore[arg-type]
+        case pl.Struct():
+            return pl.Struct([pl.Field(field.name, _in_zone(field.dtype, zone)) for field in kind.fields])  # type: ignore[arg-type]
+    return kind
+
+
 def json_encoder(kind: DataType) -> Encode:
     """How a value of this type becomes JSON, losing nothing.
 
@@ -126,6 +146,8 @@ def texts(values: list[Any], kind: DataType) -> list[str | None]:
             show = _text_decimal(values, scale)
         case FloatType():
             show = _text_float(values)
+        case TimestampType(True):
+            show = _text_instant(values)
         case DateType() | TimestampType():
             show = _text_time(values)
         case VarcharType():
@@ -196,10 +218,23 @@ def _text_time(values: list[date | str | None]) -> Encode:
     moments = [value for value in values if isinstance(value, datetime)]
     if not any((at.hour, at.minute, at.second, at.microsecond) != (0, 0, 0, 0) for at in moments):
         return lambda value: value.isoformat()[:10]
+    unit = _needed_unit(moments)
+    return lambda value: value.isoformat(" ", unit)
+
+
+def _needed_unit(moments: list[datetime]) -> str:
+    """The least part of these times that is not 0 in all of them, but minutes at least."""
     if any(at.microsecond for at in moments):
-        return lambda value: value.strftime("%Y-%m-%d %H:%M:%S.%f")
-    seconds = any(at.second for at in moments)
-    return lambda value: value.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+        return "microseconds"
+    return "seconds" if any(at.second for at in moments) else "minutes"
+
+
+def _text_instant(values: list[datetime | str | None]) -> Encode:
+    """What clocks show in the values' time zone, and how far they are ahead of UTC then."""
+    if any(isinstance(value, str) for value in values):
+        return str
+    unit = _needed_unit([value for value in values if isinstance(value, datetime)])
+    return lambda value: value.isoformat(" ", unit)
 
 
 def _text(value: str) -> str:

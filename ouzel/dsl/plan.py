@@ -81,7 +81,7 @@ from ouzel.job import Job, connector_traits
 from ouzel.monoid import TopK
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
-from ouzel.planner.settings import Settings, setting_text
+from ouzel.planner.settings import Settings, refuse_zone, setting_text
 
 NUMBERS = Schema((Field("id", BIGINT, False),))
 """The column of the table of as many rows as the program holds records, from 0; called as in Spark and in SQL's VALUES."""
@@ -476,6 +476,7 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
             if isinstance(node, Served):
                 check_sendable(node.service.get_many, node.called, node.place)
     settings = Settings().with_values([(key, setting_text(key, value)) for key, value in given.items()])
+    refuse_zone(settings)
     called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
     name = settings.query_name or re.sub(r"^(\d+|_ipython_input_.*)$", "notebook", called) or "program"
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)

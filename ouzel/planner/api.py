@@ -50,7 +50,7 @@ from ouzel.planner.methods import (
 )
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Settings, refuse_zone
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Resources, Topology
 
 if TYPE_CHECKING:
@@ -347,6 +347,7 @@ class TopologyBuilder:
                 f"the settings of a topology are no {type(settings).__name__}; "
                 f"write ouzel.TopologyBuilder({name!r}, ouzel.Settings(parallelism=2))"
             )
+        refuse_zone(settings or Settings())
         self.name, self.settings = name, with_own_interval(settings or Settings())
         self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], BoltDeclarer, Resources]] = []
 

@@ -20,7 +20,6 @@ FLINK_SETTINGS = {
     "pipeline.name": "write SET 'query.name'",
     "execution.runtime-mode": "ouzel run streams, ouzel batch computes in batch",
     "sql-client.execution.result-mode": "choose with --format",
-    "table.local-time-zone": "the session's time zone is UTC; name the zone where it matters, see docs/time-zones.md",
     "table.exec.source.idle-timeout": "write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER INTERVAL '30' SECOND",
     "table.exec.mini-batch.enabled": "leave it out: rows travel in batches of 'batch.rows' at most",
     "table.exec.mini-batch.allow-latency": "write EMIT AFTER DELAY INTERVAL '1' SECOND",
@@ -185,6 +184,8 @@ class Settings:
         health_tasks_min: fewest tasks that a bolt is left with by itself.
         trace_sample: which share of the batches of sources is followed down to the sinks, from 0 to 1: of each a trace that
             `ouzel metrics traces` sends by OpenTelemetry's protocol. See docs/ui.md#traces.
+        time_zone: in which a `TIMESTAMP_LTZ` is shown, has its day and its hour, and is cast; a name as IANA spells it. Of SQL only. See
+            docs/time-zones.md#the-zone-of-a-session.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -224,6 +225,7 @@ class Settings:
     health_tasks_max: int = 8
     health_tasks_min: int = 1
     trace_sample: float = 0.0
+    time_zone: str = "UTC"
     seed: int = 0
     query_name: str = ""
 
@@ -260,6 +262,17 @@ class Settings:
         return replace(self, **changes)
 
 
+def refuse_zone(settings: Settings) -> None:
+    """See that a program in Python sets no time zone: its functions are given times as Python has them.
+
+    Raises:
+        QueryError: it sets one.
+    """
+    if settings.time_zone != "UTC":
+        advice = f'write time.astimezone(ZoneInfo("{settings.time_zone}")) in a function, or window(..., zone="{settings.time_zone}")'
+        raise QueryError("time_zone is a setting of SQL", instead=advice)
+
+
 _SPAN = re.compile(r"(?i)(\d+)\s*(?:(ms|milli(?:second)?s?)|(s|secs?|seconds?)|(m|min|minutes?)|(h|hours?)|(d|days?))?")
 _UNITS = (1, 1_000, 60_000, 3_600_000, 86_400_000)
 
@@ -286,7 +299,7 @@ def _advise(key: str, value: str = "") -> str:
     if key.startswith("spark."):
         return f"Spark's settings are given to the command: ouzel batch question.sql --conf {key}=..."
     if key.lower().replace(".", "").replace("_", "") in ("timezone", "sessiontimezone"):
-        return FLINK_SETTINGS["table.local-time-zone"]
+        return f"write SET 'time.zone' = '{value or 'Europe/Berlin'}'"
     if key.startswith(_OF_FLINK):
         return "it is a setting of Flink: see docs/flink.md for what is written here"
     meant = OF_STORM.get(key.replace(".", "_").removeprefix("topology_"))
@@ -339,6 +352,7 @@ FORMER_NAMES = {
     "error.table": "dead-letter.path",
     "error_table": "dead-letter.path",
     "table.exec.state.ttl": "state.ttl",
+    "table.local-time-zone": "time.zone",
 }
 """Keys that go on working under the name they had before, and those of Flink that mean the same."""
 
@@ -365,6 +379,13 @@ SHARES = frozenset({"trace_sample"})
 """Numbers from 0 to 1."""
 
 
+def _check_zone(value: str) -> None:
+    from ouzel.compiler.functions.zones import is_zone, name_zone
+
+    if not is_zone(value):
+        raise QueryError(f"there is no time zone '{value}'", instead=name_zone(value), about=("SET", "time.zone"))
+
+
 def _parse(key: str, value: str, kind: type[Any]) -> Any:
     try:
         if kind is bool:
@@ -372,6 +393,8 @@ def _parse(key: str, value: str, kind: type[Any]) -> Any:
         if issubclass(kind, Enum):
             return kind(value.lower().replace("_", "-"))
         parsed = kind(value)
+        if kind is str and FORMER_NAMES.get(key, key).replace("_", ".") == "time.zone":
+            _check_zone(value)
         name = key.replace(".", "_").replace("-", "_")
         if kind is not str and parsed < (0 if name in MAY_BE_ZERO else 1):
             raise ValueError

@@ -46,6 +46,7 @@ from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.python_steps import ApplyPython, Declared, NoneGiven, PythonStep, StepKind, StepPart
+from ouzel.compiler.plan.rewriting import with_expressions
 from ouzel.compiler.plan.rows import APPENDS, WEIGHTED, Changelog, RowRole
 from ouzel.compiler.plan.rowwise import Filter, Project, ReadsElements, Unnest
 from ouzel.compiler.plan.served import Served
@@ -155,4 +156,5 @@ __all__ = [
     "sinks_in",
     "streamed_inputs",
     "walk",
+    "with_expressions",
 ]

@@ -16,6 +16,7 @@ from ouzel.compiler.sql.queries.select import QueryBinder
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import SETTINGS, StateTtl, setting_of
 from ouzel.compiler.sql.script import Script, TextEdit, apply_edits, parse_script
+from ouzel.compiler.sql.session_zone import in_zone, zone_of
 from ouzel.compiler.sql.statements.finding import lacks_columns, with_found_columns
 from ouzel.compiler.sql.statements.late import LateTable
 from ouzel.compiler.sql.statements.likeness import columns_as_clauses, with_likeness
@@ -96,7 +97,8 @@ class _Compiler:
         relations: Mapping[str, Relation],
         settings: Iterable[tuple[str, str]],
     ) -> None:
-        self.script, self.source, self.connectors = script, script.source, connectors
+        source = replace(script.source, zone=zone_of(script, settings := tuple(settings)))
+        self.script, self.source, self.connectors = script, source, connectors
         self.tables: dict[str, Table] = {}
         self.created: dict[str, CreateTable] = {}
         self.listings: list[Listing] = []
@@ -105,7 +107,7 @@ class _Compiler:
         self.kept: set[Span] = set()
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []
-        self.given = tuple(settings)
+        self.given = settings
         self.places: dict[tuple[str, str], Span] = {}
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
@@ -122,7 +124,7 @@ class _Compiler:
             raise self._asks_for_nothing()
         hints, places = gather_hints(self.source, self.scopes, self.kept)
         return Program(
-            tuple(self.sinks),
+            in_zone(self.source, self.sinks),
             tuple(self.settings),
             hints,
             self.explain,

@@ -18,7 +18,7 @@ from ouzel.compiler.sql.expressions.clocks import clock_error
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
-from ouzel.compiler.sql.expressions.local_days import note_local_day
+from ouzel.compiler.sql.expressions.local_days import note_instant, note_local_day
 from ouzel.compiler.sql.expressions.spans_of_time import (
     bind_extract,
     number_of,
@@ -40,6 +40,7 @@ from ouzel.compiler.types import (
     BYTES,
     DATE,
     NULL,
+    TIMESTAMP_LTZ,
     VARCHAR,
     ArrayType,
     DataType,
@@ -281,6 +282,8 @@ class Binder:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
         note_local_day(self.source, self.relation.node, node, "cast" if kind == DATE else "", [operand], [bound])
+        if kind == TIMESTAMP_LTZ:
+            note_instant(self.source, self.relation.node, node, operand, bound)
         if not can_cast(bound.type, kind):
             advice = of_span(self.source, operand, bound) or of_cast(self._text(operand), bound.type, kind)
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)
@@ -424,7 +427,7 @@ class Binder:
         texts = [argument.name for argument in node.expressions]
         if kind == "interval":
             return self._locate(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
-        return self._locate(node, lambda: literals.parse_typed_literal(kind, texts[0]))
+        return self._locate(node, lambda: literals.parse_typed_literal(kind, texts[0], self.source.zone))
 
     def _locate(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
         try:

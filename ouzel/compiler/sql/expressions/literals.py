@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 from ouzel.compiler.coercion import MAX_PRECISION
 from ouzel.compiler.expressions import Literal
@@ -77,8 +79,10 @@ def number(text: str) -> Literal:
     return Literal(kind, exact)
 
 
-def parse_typed_literal(kind: str, text: str) -> Literal:
+def parse_typed_literal(kind: str, text: str, zone: str) -> Literal:
     """`DATE '2013-01-01'`, `TIMESTAMP '2013-01-01 10:00:00'`; `kind` is the lower-case type.
+
+    The instant of a text that names no time zone is that of the session's `zone`.
 
     Raises:
         QueryError: the text is not of that type.
@@ -86,16 +90,17 @@ def parse_typed_literal(kind: str, text: str) -> Literal:
     if kind == "date":
         return Literal(DATE, _parse(kind, text, date.fromisoformat, "DATE '2013-01-31'"))
     if kind not in ("timestamp", "timestamp_ntz", "timestamp without time zone"):
-        return Literal(TIMESTAMP_LTZ, _parse(kind, text, _parse_instant, "TIMESTAMP_LTZ '2013-01-31 23:59:59+02:00'"))
+        instant = partial(_parse_instant, zone)
+        return Literal(TIMESTAMP_LTZ, _parse(kind, text, instant, "TIMESTAMP_LTZ '2013-01-31 23:59:59+02:00'"))
     value = _parse(kind, text, datetime.fromisoformat, "TIMESTAMP '2013-01-31 23:59:59'")
     if value.tzinfo:
         raise QueryError(f"TIMESTAMP '{text}' names a time zone", instead=f"write TIMESTAMP_LTZ '{text}'")
     return Literal(TIMESTAMP, value)
 
 
-def _parse_instant(text: str) -> datetime:
+def _parse_instant(zone: str, text: str) -> datetime:
     value = datetime.fromisoformat(text)
-    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    return (value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
 
 
 def instant_us(text: str) -> int:

@@ -19,7 +19,7 @@ from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
-from ouzel.compiler.types import IntegerType, IntervalType, TimestampType
+from ouzel.compiler.types import TIMESTAMP_LTZ, DataType, IntegerType, IntervalType, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -140,7 +140,8 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         raise binder.source.error("a window has a positive length", place(call.node), "write INTERVAL '1' MINUTE")
     if size % slide:
         raise _uneven(binder.source, call, size, slide)
-    zone = _zone(binder.source, call, size, slide) if call.zone else ""
+    kind = relation.node.schema[column].type
+    zone = _zone(binder.source, call, size, slide) if call.zone else _zone_of_session(binder.source, call, kind, slide)
     grid = size if call.kind is WindowKind.CUMULATE else slide
     offset = _span_us(binder, call.offset) % grid if call.offset else 0
     taken = list(relation.node.schema.names)
@@ -273,6 +274,23 @@ def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
             f"leave '{zone}' out, which cuts hours of UTC, or write INTERVAL '1' DAY",
         )
     return zone
+
+
+def _zone_of_session(source: QueryText, call: WindowCall, kind: DataType, slide: int) -> str:
+    """The session's zone where windows of whole days are cut of instants; of a TIMESTAMP, which has no zone, days are those that it shows."""
+    if source.zone == "UTC" or slide % UNIT_US["DAY"]:
+        return ""
+    if kind == TIMESTAMP_LTZ and call.kind is not WindowKind.CUMULATE:
+        return source.zone
+    shown = source.text[slice(*place(call.time))]
+    if kind == TIMESTAMP_LTZ:
+        problem = f"the days of CUMULATE are those of UTC, not of '{source.zone}'"
+        advice = "write TUMBLE and EMIT CHANGES for the window so far by the clock of the session's time zone"
+    else:
+        problem = f"{shown} is a TIMESTAMP: its days are those that it shows, whatever the session's time zone"
+        advice = f"write '{source.zone}' as the last argument if {shown} is UTC"
+    source.note(problem, place(call.node), advice)
+    return ""
 
 
 def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> QueryError:

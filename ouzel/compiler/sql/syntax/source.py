@@ -55,10 +55,14 @@ class Comment:
 
 @dataclass(frozen=True)
 class QueryText:
-    """The text a user wrote, and the functions that it may call; `clocks` are columns that are PROCTIME(), in lower case."""
+    """The text a user wrote, the functions that it may call, and the time zone of its session.
+
+    `clocks` are columns that are PROCTIME(), in lower case.
+    """
 
     text: str
     functions: Functions = field(default_factory=Functions, repr=False)
+    zone: str = field(default="UTC", kw_only=True)
     clocks: set[str] = field(default_factory=set, compare=False, repr=False)
     _notes: dict[tuple[str, str], list[Span]] = field(default_factory=dict, compare=False, repr=False)
 

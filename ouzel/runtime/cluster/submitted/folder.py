@@ -39,11 +39,12 @@ _ABOUT, _TABLES = "about", "tables"
 
 @dataclass(frozen=True)
 class ResultShape:
-    """The columns of a result, whether it takes rows back, and the order that its query asks for."""
+    """The columns of a result, whether it takes rows back, the order that its query asks for, and the zone that its instants are shown in."""
 
     schema: Schema
     retracts: bool
     sorted_by: tuple[SortKey, ...]
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True)
