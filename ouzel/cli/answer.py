@@ -269,7 +269,9 @@ class Page:
         frame = self._in_order(table)
         console = Console(file=io.StringIO(), highlight=False, **_terminal())
         with console.capture() as drawn:
-            console.print(final(in_zone(frame, self.zone), self.schema, self.height(table), console.width, self.vertical))
+            console.print(
+                final(in_zone(frame, self.zone), self.schema, self.height(table), console.width, self.vertical)
+            )
         self.out.write(drawn.get())
         warn_of_far_years(frame, self.schema)
 

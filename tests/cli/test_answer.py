@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ from ouzel.cli.answer import Page, answer
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.table import final
 from ouzel.compiler.plan import WEIGHT
-from ouzel.compiler.types import DATE, Schema
+from ouzel.compiler.types import DATE, TIMESTAMP_LTZ, ArrayType, Schema
 from ouzel.planner.api import schema
 
 WORDS = schema(word=str, n=int)
@@ -196,3 +196,52 @@ def test_a_long_vertical_table_numbers_its_ends() -> None:
         console.print(final(frame, schema(n=int), 200, 80, vertical=True))
     headings = [line.strip() for line in text.get().splitlines() if line.startswith("──")]
     assert headings[19:21] == ["── row 20", "── row 181"]
+
+
+INSTANTS = schema(at=TIMESTAMP_LTZ, of=ArrayType(TIMESTAMP_LTZ))
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [
+        (
+            ResultFormat.TABLE,
+            ['2026-03-29 01:30+01:00   ["2026-03-29T03:30:00+02:00"]', "NULL", "2026-03-29 03:30+02:00   []"],
+        ),
+        (
+            ResultFormat.VERTICAL,
+            ["at        2026-03-29 01:30+01:00", "at        NULL", "at        2026-03-29 03:30+02:00"],
+        ),
+        (
+            ResultFormat.CSV,
+            ['2026-03-29T01:30:00+01:00,"[""2026-03-29T03:30:00+02:00""]"', ",", "2026-03-29T03:30:00+02:00,[]"],
+        ),
+        (
+            ResultFormat.JSONL,
+            ['{"at": "2026-03-29T01:30:00+01:00"', '{"at": null', '{"at": "2026-03-29T03:30:00+02:00"'],
+        ),
+        (
+            ResultFormat.CHANGELOG,
+            ['"at": "2026-03-29T01:30:00+01:00"', '"at": null', '"at": "2026-03-29T03:30:00+02:00"'],
+        ),
+    ],
+)
+def test_instants_are_shown_in_the_zone_of_the_session(
+    form: ResultFormat, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = (datetime(2026, 3, 29, hour, 30, tzinfo=UTC) for hour in (0, 1))
+    frame = pl.DataFrame({"at": [before, None, after], "of": [[after], None, []]}, schema=INSTANTS.polars())
+    printer = answer(form, INSTANTS, False, zone="Europe/Berlin")
+    printer.add(frame)
+    printer.finish()
+    out = capsys.readouterr().out
+    assert all(line in out for line in lines), out
+
+
+def test_an_instant_beyond_the_years_of_python_is_shown_in_any_zone(capsys: pytest.CaptureFixture[str]) -> None:
+    last = pl.Series([253_402_300_799_000_000], dtype=pl.Int64).cast(INSTANTS.polars()["at"])
+    frame = pl.DataFrame({"at": last, "of": [None]}, schema=INSTANTS.polars())
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        printer = answer(ResultFormat.JSONL, INSTANTS, False, zone=zone)
+        printer.add(frame)
+    assert capsys.readouterr().out.count("\n") == 2

@@ -38,6 +38,7 @@ ASKED = {
     "ouzel/compiler/functions/lowering.py": (1, "a function of NumPy by its name"),
     "ouzel/compiler/functions/python.py": (3, USERS),
     "ouzel/compiler/functions/string.py": (2, "a method of Polars by its name"),
+    "ouzel/compiler/plan/rewriting.py": (1, ANY_FIELD),
     "ouzel/compiler/records.py": (5, USERS),
     "ouzel/compiler/sql/queries/intervals.py": (1, ANY_FIELD),
     "ouzel/compiler/sql/syntax/shells.py": (2, "trees of Lark, whose leaves are tokens"),

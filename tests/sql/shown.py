@@ -12,6 +12,7 @@ from rich.console import Console
 
 import ouzel
 from ouzel.cli.table import PIPE_WIDTH, final, sort_for_reading
+from ouzel.cli.values import in_zone
 from ouzel.errors import OuzelError
 from ouzel.session import Job
 
@@ -73,5 +74,5 @@ def drawn(job: Job, frame: pl.DataFrame) -> str:
     rows = frame if sink.sorted_by else sort_for_reading(frame, schema, sink.input.retracts)
     console = Console(file=io.StringIO(), highlight=False, width=PIPE_WIDTH)
     with console.capture() as capture:
-        console.print(final(rows, schema, rows.height, PIPE_WIDTH))
+        console.print(final(in_zone(rows, job.settings.time_zone), schema, rows.height, PIPE_WIDTH))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())

@@ -129,7 +129,9 @@ def _read_all(time: pl.Expr, source: str, target: str) -> pl.Expr:
     import polars as pl
 
     moved = read_elsewhere(pl.col("0"), source, target)
-    return call_on_frame((time.cast(pl.Datetime("us")),), lambda rows: rows.select(moved).to_series(), pl.Datetime("us"))
+    return call_on_frame(
+        (time.cast(pl.Datetime("us")),), lambda rows: rows.select(moved).to_series(), pl.Datetime("us")
+    )
 
 
 def _read_by_row(time: pl.Expr, source: pl.Expr, target: pl.Expr) -> pl.Expr:

@@ -10,10 +10,11 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan.base import Node
 from ouzel.compiler.plan.sinks import Sink
 
-Change = Callable[[Expression], Expression]
+ChangeWhole = Callable[[Expression], Expression]
+"""What becomes of an expression that is no part of another."""
 
 
-def with_expressions(sinks: Sequence[Sink], change: Change) -> tuple[Sink, ...]:
+def with_expressions(sinks: Sequence[Sink], change: ChangeWhole) -> tuple[Sink, ...]:
     """The sinks with `change` applied to each whole expression below them; it must keep an expression's type.
 
     A node that several read stays one node, and one without such an expression stays itself.
@@ -24,7 +25,7 @@ def with_expressions(sinks: Sequence[Sink], change: Change) -> tuple[Sink, ...]:
     return tuple(cast(Sink, made[id(sink)]) for sink in sinks)
 
 
-def _rebuild(top: Node, change: Change, made: dict[int, Node]) -> None:
+def _rebuild(top: Node, change: ChangeWhole, made: dict[int, Node]) -> None:
     """Puts what becomes of the node, and of all below it, into `made`, by the id of what it was. Plans may be deeper than a stack."""
     waiting = [top]
     while waiting:
@@ -37,10 +38,10 @@ def _rebuild(top: Node, change: Change, made: dict[int, Node]) -> None:
         if id(node) not in made:
             inputs = tuple(made[id(upstream)] for upstream in node.inputs)
             is_same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
-            made[id(node)] = _changed(node if is_same else node.with_inputs(inputs), change)
+            made[id(node)] = _rewrite(node if is_same else node.with_inputs(inputs), change)
 
 
-def _changed(node: Any, change: Change) -> Any:
+def _rewrite(node: Any, change: ChangeWhole) -> Any:
     """A node, or a part of one, with its own expressions changed; itself if none did."""
     parts = {field.name: getattr(node, field.name) for field in fields(node) if field.init}
     new = {name: _of_value(part, change) for name, part in parts.items()}
@@ -48,7 +49,7 @@ def _changed(node: Any, change: Change) -> Any:
     return replace(node, **new) if new else node
 
 
-def _of_value(value: Any, change: Change) -> Any:
+def _of_value(value: Any, change: ChangeWhole) -> Any:
     match value:
         case Expression():
             made = change(value)
@@ -58,5 +59,5 @@ def _of_value(value: Any, change: Change) -> Any:
         case tuple():
             items = [_of_value(item, change) for item in value]
             is_same = all(new is old for new, old in zip(items, value, strict=True))
-            return value if is_same else type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return _changed(value, change) if is_dataclass(value) and not isinstance(value, type) else value
+            return value if is_same else tuple(items)
+    return _rewrite(value, change) if is_dataclass(value) and not isinstance(value, type) else value

@@ -16,7 +16,7 @@ from ouzel.compiler.sql.queries.select import QueryBinder
 from ouzel.compiler.sql.queries.sides import SideHints
 from ouzel.compiler.sql.queries.ttl import SETTINGS, StateTtl, setting_of
 from ouzel.compiler.sql.script import Script, TextEdit, apply_edits, parse_script
-from ouzel.compiler.sql.session_zone import in_zone, zone_of
+from ouzel.compiler.sql.session_zone import with_zone, zone_of
 from ouzel.compiler.sql.statements.finding import lacks_columns, with_found_columns
 from ouzel.compiler.sql.statements.late import LateTable
 from ouzel.compiler.sql.statements.likeness import columns_as_clauses, with_likeness
@@ -124,7 +124,7 @@ class _Compiler:
             raise self._asks_for_nothing()
         hints, places = gather_hints(self.source, self.scopes, self.kept)
         return Program(
-            in_zone(self.source, self.sinks),
+            with_zone(self.source, self.sinks),
             tuple(self.settings),
             hints,
             self.explain,

@@ -73,7 +73,7 @@ def zone_of(script: Script, given: Iterable[tuple[str, str]]) -> str:
     return next((value for key, value in reversed(tuple(given)) if key in KEYS), zone)
 
 
-def in_zone(source: QueryText, sinks: Sequence[Sink]) -> tuple[Sink, ...]:
+def with_zone(source: QueryText, sinks: Sequence[Sink]) -> tuple[Sink, ...]:
     """The plan of a session in the zone of `source`, from that of one in UTC.
 
     Raises:
@@ -118,14 +118,14 @@ class _Zoned:
             names_zone = resolve_call("rlike", [operand, Literal(VARCHAR, _NAMES_ZONE)])
             return Case(target, ((names_zone, part),), self._at_zone(Cast(TIMESTAMP, operand, part.safe)))
         if _casts_inside(source, target):
-            problem = f"{source} cannot be cast to {target} in a session whose time zone is '{self.zone}'"
+            problem = f"CAST of {source} to {target} is not supported in a session of '{self.zone}'"
             raise self._refusal(part, problem, "cast its elements, each by itself")
         return part
 
     def _call(self, part: Call) -> Expression:
         kinds = [argument.type for argument in part.arguments]
         if part.function in _OF_UTC and TIMESTAMP_LTZ not in kinds:
-            problem = f"{part.function.upper()} means UTC, and the session's time zone is '{self.zone}'"
+            problem = f"{part.function.upper()} is not supported in a session of '{self.zone}': it means UTC"
             raise self._refusal(part, problem, _OF_UTC[part.function])
         if TIMESTAMP_LTZ not in kinds:
             return part
@@ -133,12 +133,12 @@ class _Zoned:
             return self._of_local(part)
         match part.function, part.arguments:
             case "date_trunc", (Literal(value=unit), time):
-                return self._truncated(part, unit_of(unit), time)
+                return self._truncate(part, unit_of(unit), time)
             case "timestampdiff", (Literal(value=unit), *_) if unit_of(unit) in _DAYS:
                 return self._of_local(part)
             case "timestampadd", (Literal(value=unit), *_) if unit_of(unit) in _DAYS:
                 return self._at_zone(self._of_local(part))
-            case ("add" | "subtract"), _ if INTERVAL_MONTHS in kinds:
+            case (("add" | "subtract"), _) if INTERVAL_MONTHS in kinds:
                 return self._at_zone(self._of_local(part))
         return part
 
@@ -147,7 +147,7 @@ class _Zoned:
         shown = [self._at_zone(one) if one.type == TIMESTAMP_LTZ else one for one in part.arguments]
         return resolve_call(part.function, shown)
 
-    def _truncated(self, part: Call, unit: str, time: Expression) -> Expression:
+    def _truncate(self, part: Call, unit: str, time: Expression) -> Expression:
         """A day begins when clocks show so. An hour that comes twice began as long ago as clocks show that it did."""
         begin = self._of_local(part)
         if unit in _DAYS:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,10 @@ def _is_far(column: pl.Series) -> bool:
     if isinstance(kind, pl.Date | pl.Datetime):
         day = 1 if isinstance(kind, pl.Date) else _DAY_US
         low, high = column.to_physical().min(), column.to_physical().max()
-        return low is not None and not (_FIRST_DAY * day <= low and high < (_LAST_DAY + 1) * day)  # type: ignore[operator]
+        near = (
+            day if isinstance(kind, pl.Datetime) and kind.time_zone else 0
+        )  # clocks may show another day than that in UTC
+        return low is not None and not (_FIRST_DAY * day + near <= low and high < (_LAST_DAY + 1) * day - near)  # type: ignore[operator]
     if isinstance(kind, pl.List):
         return _is_far(column.explode())
     return isinstance(kind, pl.Struct) and any(_is_far(column.struct.field(field.name)) for field in kind.fields)
@@ -70,10 +74,21 @@ def _day(days: int) -> date | str:
     return "+" * (days > 0) + str(np.datetime64(days, "D"))
 
 
+def _in_python(time: datetime, zone: str | None) -> datetime:
+    """A UTC time as an instant of the zone; at the ends of the calendar, where its clocks show a year that Python has none for, of UTC."""
+    if zone is None:
+        return time
+    instant = time.replace(tzinfo=UTC)
+    try:
+        return instant.astimezone(ZoneInfo(zone))
+    except OverflowError:
+        return instant
+
+
 def _moment(time_us: int, kind: pl.Datetime) -> datetime | str:
     days, past_us = divmod(time_us, _DAY_US)
     day = _day(days)
     if isinstance(day, date):
-        return pl.Series([time_us], dtype=pl.Int64).cast(kind).item()  # type: ignore[no-any-return]
+        return _in_python(datetime(1970, 1, 1) + timedelta(microseconds=time_us), kind.time_zone)
     time = (datetime.min + timedelta(microseconds=past_us)).time()
     return f"{day} {time.isoformat()}{'+00:00' if kind.time_zone else ''}"

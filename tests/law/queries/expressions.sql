@@ -190,3 +190,20 @@ FROM (SELECT id, TIMESTAMPADD(MINUTE, id * 37, ts) AS moved FROM (SELECT id, TIM
 SELECT id, CAST(TIMEZONE('Europe/Berlin', moved AT TIME ZONE 'UTC') AS DATE) AS day, TIMEZONE('America/New_York', moved AT TIME ZONE 'UTC') AS there,
   TIMEZONE('Australia/Lord_Howe', moved AT TIME ZONE 'UTC') AS half, moved - INTERVAL 330 MINUTE AS earlier
 FROM (SELECT id, ts + TO_MINUTES(id * 37) AS moved FROM (SELECT id, ts + TO_DAYS(CASE id % 2 WHEN 0 THEN 30 ELSE 248 END) AS ts FROM events) AS t) AS m;
+
+-- query: session_zone
+SET 'time.zone' = 'Europe/Berlin';
+SELECT id, HOUR(instant) AS hour, DATE_FORMAT(instant, 'yyyy-MM-dd HH:mm') AS shown, CAST(instant AS DATE) AS day, CAST(instant AS TIMESTAMP) AS there,
+  CAST(instant AS VARCHAR) AS text, DATE_TRUNC('day', instant) AS midnight, DATE_TRUNC('hour', instant) AS whole, CAST(CAST(instant AS VARCHAR) AS TIMESTAMP_LTZ) AS again,
+  TIMESTAMPADD(DAY, 1, instant) AS tomorrow, instant + INTERVAL '1' MONTH AS later, TIMESTAMPDIFF(DAY, TIMESTAMP_LTZ '2012-12-31 12:00:00', instant) AS days,
+  instant >= '2013-01-31 07:00:00' AS since, instant < DATE '2013-09-06' AS before
+FROM (SELECT id, moved AT TIME ZONE 'UTC' AS instant FROM (SELECT id, TIMESTAMPADD(MINUTE, id * 37, ts) AS moved FROM
+  (SELECT id, TIMESTAMPADD(DAY, CASE id % 2 WHEN 0 THEN 30 ELSE 248 END, ts) AS ts FROM events) AS t) AS m) AS z;
+-- duckdb:
+SELECT id, HOUR(there) AS hour, STRFTIME(there, '%Y-%m-%d %H:%M') AS shown, CAST(there AS DATE) AS day, there,
+  STRFTIME(there, '%Y-%m-%d %H:%M:%S') || CASE WHEN MICROSECOND(there) % 1000000 = 0 THEN '' ELSE RTRIM(STRFTIME(there, '.%f'), '0') END AS text,
+  TIMEZONE('Europe/Berlin', DATE_TRUNC('day', there)) AS midnight, DATE_TRUNC('hour', instant) AS whole, TIMEZONE('Europe/Berlin', there) AS again,
+  TIMEZONE('Europe/Berlin', there + INTERVAL 1 DAY) AS tomorrow, TIMEZONE('Europe/Berlin', there + INTERVAL 1 MONTH) AS later,
+  DATE_SUB('day', TIMESTAMP '2012-12-31 12:00:00', there) AS days, there >= TIMESTAMP '2013-01-31 07:00:00' AS since, there < DATE '2013-09-06' AS before
+FROM (SELECT id, instant, TIMEZONE('Europe/Berlin', instant) AS there FROM (SELECT id, ts + TO_MINUTES(id * 37) AS moved, moved AT TIME ZONE 'UTC' AS instant FROM
+  (SELECT id, ts + TO_DAYS(CASE id % 2 WHEN 0 THEN 30 ELSE 248 END) AS ts FROM events) AS t) AS m) AS z;

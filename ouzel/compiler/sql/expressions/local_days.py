@@ -41,10 +41,16 @@ def note_local_day(
 def note_instant(source: QueryText, relation: Node, node: exp.Expr, part: exp.Expr, value: Expression) -> None:
     """Tell of CAST(window_start AS TIMESTAMP_LTZ) where the session's time zone is not UTC, which `window_start` is."""
     grids = (grid for one in walk(relation) if (grid := one.window_grid))
-    if source.zone != "UTC" and isinstance(value, Column) and any(value.name in (grid.start, grid.end) for grid in grids):
+    if (
+        source.zone != "UTC"
+        and isinstance(value, Column)
+        and any(value.name in (grid.start, grid.end) for grid in grids)
+    ):
         shown = source.text[slice(*place(part))]
         source.note(
-            f"{shown} is UTC, and is cast as a time of '{source.zone}'", place(node), f"write {shown} AT TIME ZONE 'UTC'"
+            f"{shown} is UTC, and is cast as a time of '{source.zone}'",
+            place(node),
+            f"write {shown} AT TIME ZONE 'UTC'",
         )
 
 

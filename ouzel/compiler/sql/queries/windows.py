@@ -277,7 +277,7 @@ def _zone(source: QueryText, call: WindowCall, size: int, slide: int) -> str:
 
 
 def _zone_of_session(source: QueryText, call: WindowCall, kind: DataType, slide: int) -> str:
-    """The session's zone where windows of whole days are cut of instants; of a TIMESTAMP, which has no zone, days are those that it shows."""
+    """The session's zone where windows of whole days are cut of instants; the days of a TIMESTAMP are those that it shows."""
     if source.zone == "UTC" or slide % UNIT_US["DAY"]:
         return ""
     if kind == TIMESTAMP_LTZ and call.kind is not WindowKind.CUMULATE:

@@ -174,7 +174,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     ):
         advice = f"write SET '{setting[1]}' = '{setting[2].strip()}'"
         if setting[1].upper() in ("TIMEZONE", "TIME_ZONE"):
-            advice = "the session's time zone is UTC; name the zone where it matters, see docs/time-zones.md"
+            advice = f"write SET 'time.zone' = '{setting[2].strip()}'"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 

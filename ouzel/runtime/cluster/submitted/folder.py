@@ -39,7 +39,7 @@ _ABOUT, _TABLES = "about", "tables"
 
 @dataclass(frozen=True)
 class ResultShape:
-    """The columns of a result, whether it takes rows back, the order that its query asks for, and the zone that its instants are shown in."""
+    """The columns of a result, whether it takes rows back, the order that its query asks for, and the zone that it is shown in."""
 
     schema: Schema
     retracts: bool
