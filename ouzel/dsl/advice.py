@@ -17,6 +17,7 @@ from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE, advise_of_join
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, entire_graph, undated
 from ouzel.dsl.shapes import as_tuples
+from ouzel.dsl.sink_advice import advise_of_sink
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 from ouzel.spans import microseconds_of
@@ -254,7 +255,7 @@ def check_table(verb: str, given: object, kind: str) -> None:
         QueryError: it cannot; says what to write.
     """
     if not isinstance(given, ConnectorTable):
-        instead = "write Sink.file('path', …)"
+        instead = advise_of_sink(given)
         if kind == "Store":
             instead = "write Store.redis('counts', …) or Store.postgres('counts', …), or leave it out: table() gives the totals"
         raise QueryError(f"{verb} writes to a table, and {given!r:.60} is none", instead=instead)

@@ -159,7 +159,9 @@ class Flown(NamedTuple):
 
 def test_fields_that_are_none_are_named_where_a_function_computes_with_them() -> None:
     late = Source.of([Flown("UA", 1.0), Flown("B6", None)]).map(lambda one: one.late + 1, returns=float)  # type: ignore[operator]
-    with pytest.raises(TopologyError, match="late may be None: leave such records out with filter before, or test it"):
+    with pytest.raises(
+        TopologyError, match=r"one\.late is None in this record: empty, NULL, or without a match; write filter"
+    ):
         late.table("memory")
 
 
