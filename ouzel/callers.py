@@ -65,6 +65,14 @@ def users_level() -> int:
     return level
 
 
+def users_line() -> str:
+    """File and line of the nearest call that is not ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
 def is_awaited() -> bool:
     """Whether the user's call that has come here stands behind `await`."""
     frame = sys._getframe(1)

@@ -13,10 +13,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from ouzel.callers import check_binding
 from ouzel.compiler.records import MIXED, NO_COLUMN, Form, Hint, RecordType
 from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
-from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE, advise_of_join
+from ouzel.dsl.elsewhere import ELSEWHERE, SESSIONS, WHOLE, advise_of_join, advise_of_sessions
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, entire_graph, undated
 from ouzel.dsl.shapes import as_tuples
+from ouzel.dsl.sink_advice import advise_of_sink
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 from ouzel.spans import microseconds_of
@@ -80,8 +81,12 @@ def advise_of_type(why: str) -> str:
 def advise_of_verb(verb: str, fields: Iterable[str], verbs: Iterable[str]) -> str:
     """What is wrong with an attribute that a stream has not, whose records have these fields, and which has these verbs."""
     other = re.sub("(?<=[a-z])(?=[A-Z])", "_", verb).lower()
+    fields = list(fields)
+    if other in SESSIONS:
+        return f"a stream has no {verb}(); {advise_of_sessions(fields)}"
     if other in ELSEWHERE:
-        return f"a stream has no {verb}(); {ELSEWHERE[other]}"
+        field = f"; for the field write lambda record: record.{verb}" if verb in fields else ""
+        return f"a stream has no {verb}(); {ELSEWHERE[other]}{field}"
     if verb in fields:
         return (
             f"a stream has no {verb}, but its records have; "
@@ -254,7 +259,7 @@ def check_table(verb: str, given: object, kind: str) -> None:
         QueryError: it cannot; says what to write.
     """
     if not isinstance(given, ConnectorTable):
-        instead = "write Sink.file('path', …)"
+        instead = advise_of_sink(given)
         if kind == "Store":
             instead = "write Store.redis('counts', …) or Store.postgres('counts', …), or leave it out: table() gives the totals"
         raise QueryError(f"{verb} writes to a table, and {given!r:.60} is none", instead=instead)

@@ -137,8 +137,14 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
             with in_user_code():
                 found = None if given_first is None else list(islice(_try(step, given_first, raised), SAMPLE_ROWS))
             if given_first and len(raised) == len(given_first):
+                argument = (
+                    given_first[0] if step.part is StepPart.RECORD else given_first[0][step.part is StepPart.VALUE]
+                )
                 problem = f"raises {describe_raised(raised[0])} on the first records"
-                producer.cache["raised"] = problem, advise_of_raised(step.called, step.kind, raised[0])
+                producer.cache["raised"] = (
+                    problem,
+                    advise_of_raised(step.function, step.called, step.kind, raised[0], argument),
+                )
             return found
         case producers.JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)

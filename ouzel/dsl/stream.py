@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from zoneinfo import ZoneInfo
 
+from ouzel.callers import users_line
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
@@ -34,7 +35,7 @@ from ouzel.dsl.advice import (
 )
 from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
-from ouzel.dsl.functions import function_id, function_name, users_line
+from ouzel.dsl.functions import function_id, function_name
 from ouzel.dsl.in_python import is_plainly_ordered
 from ouzel.dsl.inference import check_condition, declaration_of, result_hint
 from ouzel.dsl.producers import (

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
+from ouzel.callers import users_line
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
 from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spell, why_no_hint
 from ouzel.compiler.sql.statements.ddl import name_text
@@ -27,7 +28,6 @@ from ouzel.connectors import CONNECTORS
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
 from ouzel.dsl.advice import advise_of_type, check_decimals, check_records, check_text_name, spelled_in_python
-from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
 from ouzel.job import connector_traits
