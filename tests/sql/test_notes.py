@@ -270,7 +270,7 @@ OF_TEXTS = TABLE.format(", s VARCHAR, y DOUBLE, k BIGINT NOT NULL")
         (
             "SELECT s FROM t WHERE x = x;",
             "x = x compares a column with itself, and is true of each row where it is not NULL; "
-            "write the alias of its table before the other one, as in o.column",
+            "write the alias of another table before one of them, as in o.x, which FROM t AS o gives",
         ),
         ("SELECT s FROM t WHERE s = '{{ name }}';", "a template in a text is not filled in; write what stands for it"),
         (
@@ -294,6 +294,8 @@ def test_what_gives_another_answer_than_is_meant_is_told(query: str, note: str) 
         "SELECT INSTR(s, 'p') AS i, LOCATE('p', s) AS j, CONCAT_WS('-', s, s) AS c, REPLACE('abc', 'b', 'd') AS r FROM t;",
         "SELECT s FROM t WHERE s LIKE 'a*%' OR s LIKE '50[_%' OR s SIMILAR TO '[ab]*';",
         "SELECT a.s FROM t AS a JOIN t AS b ON a.s = b.s WHERE a.x = b.y;",
+        "SELECT a.s FROM t AS a WHERE x > (SELECT AVG(b.x) FROM t AS b WHERE b.s = a.s AND b.k < a.k OR b.x = a.x);",
+        "SELECT a.s, EXISTS (SELECT 1 FROM t AS b WHERE b.x <> a.x) AS e FROM t AS a;",
         "SELECT s FROM t WHERE x > CAST('10' AS INT) OR x > TRY_CAST('much' AS INT) OR s = '{\"a\": {}}';",
         "SELECT s FROM t WHERE s NOT IN (SELECT u.s FROM t AS u WHERE u.s IS NOT NULL) AND k NOT IN (SELECT u.k FROM t AS u);",
     ],

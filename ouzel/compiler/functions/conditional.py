@@ -163,7 +163,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "only_value", _only_value_types, _only_value, _spark_only_value,
-        "`value`, of which there are `n`; a row with more than one fails. A subquery as a value is made of it.", "ONLY_VALUE(n, value)",
+        "`value` where `n` is 1; NULL where `n` is 0 or NULL; an error where `n` is more. EXPLAIN shows a subquery as a value by it; queries hardly need it.", "ONLY_VALUE(n, value)",
         null_in_null_out=False,
     ),
     Function(
