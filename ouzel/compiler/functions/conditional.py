@@ -163,7 +163,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "only_value", _only_value_types, _only_value, _spark_only_value,
-        "`value` where `n` is 1; NULL where `n` is 0 or NULL; an error where `n` is more. EXPLAIN shows a subquery as a value by it; queries hardly need it.", "ONLY_VALUE(n, value)",
+        "`value`, or an error where `n` is above 1. EXPLAIN shows a subquery as a value in this way: `n` is how many rows it has.",
+        "ONLY_VALUE(n, value)",
         null_in_null_out=False,
     ),
     Function(
