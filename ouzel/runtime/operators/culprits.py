@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from ouzel.compiler.coercion import is_numeric
 from ouzel.compiler.expressions import (
     Call,
     Cast,
@@ -20,8 +21,13 @@ from ouzel.compiler.expressions import (
 )
 from ouzel.compiler.functions.arithmetic import ZERO
 from ouzel.compiler.functions.kernel import lower
+from ouzel.compiler.types import VARCHAR, IntegerType
+from ouzel.connectors.misfits import NumberSigns, find_signs
 from ouzel.errors import NotSupported
 from ouzel.runtime.operators.buffers import Mask
+
+_TEXTS = 1000
+"""The most texts of a batch that are looked at for the signs of their numbers."""
 
 MOST_PARTS = 8
 """The most failing parts of an expression that are told apart in one batch."""
@@ -77,10 +83,40 @@ def _of_columns(part: Expression) -> Expression:
     return part
 
 
-def describe_culprit(part: Expression) -> str:
-    """The line it was written in, with carets, and what to write instead; as far as known."""
+def describe_culprit(part: Expression, frame: pl.DataFrame) -> str:
+    """The line it was written in, with carets, and what to write instead for the rows of the frame, which fail; as far as known."""
     shown = part.written.shown if part.written else ""
-    return "\n".join(text for text in (shown, _advice(part)) if text)
+    return "\n".join(text for text in (shown, advise_of_signs(part, frame) or _advice(part)) if text)
+
+
+def advise_of_signs(part: Expression, frame: pl.DataFrame) -> str:
+    """What to write where texts are numbers with other signs than CAST reads, as a decimal comma; empty for all else."""
+    if not isinstance(part, Cast) or part.operand.type != VARCHAR or not is_numeric(part.type):
+        return ""
+    if part.written is None and part.operand.written is None:
+        return ""
+    texts = frame.select(text=lower(part.operand).value)["text"].drop_nulls().head(_TEXTS)
+    signs = find_signs(texts.to_list())
+    if signs is None:
+        return ""
+    written = _operand(part, part.operand)
+    if signs.may_part_thousands:
+        comma = signs._replace(thousands="", point=",")
+        return (
+            f"write {_recast(part, signs, written)} if the comma of {signs.sample} parts thousands, "
+            f"or {_recast(part, comma, written)} if it is a decimal comma"
+        )
+    has = " and ".join(filter(None, (
+        "a decimal comma" * (signs.point == ","), "parted thousands" * bool(signs.thousands), "other signs" * signs.others
+    )))  # fmt: skip
+    never = "" if part.safe else "; TRY_CAST would make it NULL, which a sum leaves out"
+    return f"write {_recast(part, signs, written)}, for {signs.sample} has {has}{never}"
+
+
+def _recast(part: Cast, signs: NumberSigns, written: str) -> str:
+    """The cast of texts whose signs are read."""
+    kind = "DECIMAL(18, 2)" if signs.point and isinstance(part.type, IntegerType) else part.type
+    return f"{'TRY_CAST' if part.safe else 'CAST'}({signs.read(written)} AS {kind})"
 
 
 def _advice(part: Expression) -> str:
