@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import ouzel
 from ouzel.cli.main import app
 from ouzel.compiler.catalog import QueryWarning
+from ouzel.errors import QueryError
 from ouzel.session import load_text
 
 TABLE = "CREATE TABLE t (x DOUBLE{}) WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json');\n"
@@ -302,3 +303,38 @@ def test_what_gives_another_answer_than_is_meant_is_told(query: str, note: str) 
 )
 def test_what_is_meant_is_not_told(query: str) -> None:
     assert not notes_of(OF_TEXTS + query)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        (
+            "yyyy-mm-dd HH:MM",
+            "mm is minutes in the date pattern 'yyyy-mm-dd HH:MM'; write 'yyyy-MM-dd HH:mm' for months",
+        ),
+        ("HH:MM:ss", "MM is months in the date pattern 'HH:MM:ss'; write 'HH:mm:ss' for minutes"),
+        (
+            "yyyy-MM-dd hh:mm",
+            "hh goes from 1 to 12 in the date pattern 'yyyy-MM-dd hh:mm', which says neither AM nor PM; "
+            "write 'yyyy-MM-dd HH:mm' for 0 to 23, or 'yyyy-MM-dd hh:mm a'",
+        ),
+        ("yyyy-MM-dd HH:mm:ss", ""),
+        ("dd.MM. HH:mm", ""),
+        ("yyyyMMddHHmmss", ""),
+        ("MM/dd/yy h:mm a", ""),
+        ("hh", ""),
+        ("mm", ""),
+        ("dd MMM yyyy", ""),
+        ("mm:ss", ""),
+        ("yyyy/MM", ""),
+    ],
+)
+def test_a_pattern_of_other_letters_than_are_meant_is_told_of(pattern: str, told: str) -> None:
+    notes = notes_of(f"SELECT DATE_FORMAT(TIMESTAMP '2024-01-31 13:00:00', '{pattern}') AS d;")
+    assert [note.split("\n")[0].partition(": ")[2] for note in notes] == [told] * bool(told)
+
+
+def test_an_hour_that_is_read_with_hh_is_an_error_and_no_note() -> None:
+    query = "SELECT TO_TIMESTAMP('2024-01-31 01:00', 'yyyy-MM-dd hh:mm') AS d;"
+    with pytest.raises(QueryError, match="write 'yyyy-MM-dd HH:mm', for hh is the hour beside AM or PM"):
+        notes_of(query)

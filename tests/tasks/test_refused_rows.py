@@ -183,7 +183,17 @@ def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: s
         (
             "SELECT a, TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') AS x FROM t;",
             "text that does not fit the date pattern in TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy')",
-            "write CASE WHEN TRIM(s) RLIKE '...' THEN TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') END to have NULL",
+            r"write TRY_CAST(REGEXP_REPLACE(TRIM(s), '^(\d{2})\.(\d{2})\.(\d{4})$', '$3-$2-$1') AS TIMESTAMP) to have NULL",
+        ),
+        (
+            "SELECT a, TO_TIMESTAMP(s, 'HH:mm') AS x FROM t;",
+            "text that does not fit the date pattern in TO_TIMESTAMP(s, 'HH:mm')",
+            "write CASE WHEN s RLIKE '...' THEN TO_TIMESTAMP(s, 'HH:mm') END to have NULL",
+        ),
+        (
+            "SELECT a, TO_DATE(s, 'yyyy-MM-dd') AS x FROM t;",
+            "text that does not fit the date pattern in TO_DATE(s, 'yyyy-MM-dd')",
+            "write TRY_CAST(s AS DATE) to have NULL",
         ),
         (
             "SELECT b, COUNT(*) AS n FROM t GROUP BY b HAVING 1 / (b - 3) > 0;",

@@ -20,7 +20,9 @@ from ouzel.compiler.expressions import (
     rewrite,
 )
 from ouzel.compiler.functions.arithmetic import ZERO
+from ouzel.compiler.functions.formats import split_pattern
 from ouzel.compiler.functions.kernel import lower
+from ouzel.compiler.functions.pattern_casts import cast_of_pattern
 from ouzel.compiler.types import VARCHAR, IntegerType
 from ouzel.connectors.misfits import NumberSigns, find_signs
 from ouzel.errors import NotSupported
@@ -126,7 +128,7 @@ def _advice(part: Expression) -> str:
                 return "write a divisor that is not 0, or NULL for no quotient"
             return f"divide by NULLIF({_operand(part, divisor)}, 0) to have NULL instead"
         case Call(function="to_date" | "to_timestamp", arguments=(text, *pattern)):
-            return _advice_of_text(part, text, bool(pattern))
+            return _advice_of_text(part, text, *pattern)
         case Call(function="only_value"):
             return "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1"
         case Cast(operand=operand) if part.written is not None or operand.written is not None:
@@ -134,10 +136,12 @@ def _advice(part: Expression) -> str:
     return ""
 
 
-def _advice_of_text(part: Expression, text: Expression, has_pattern: bool) -> str:
+def _advice_of_text(part: Expression, text: Expression, pattern: Expression | None = None) -> str:
     """What to write where a text is no date or time."""
     written = text.written.part if text.written else str(text)
-    if has_pattern:
+    if isinstance(pattern, Literal) and isinstance(form := pattern.value, str):
+        if cast := cast_of_pattern(written, form, split_pattern(form), str(part.type).removesuffix("(6)")):
+            return f"write {cast} to have NULL instead"
         call = part.written.part if part.written else str(part)
         return f"write CASE WHEN {written} RLIKE '...' THEN {call} END to have NULL for texts of another form"
     kind = str(part.type).removesuffix("(6)")
