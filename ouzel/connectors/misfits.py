@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -46,6 +47,64 @@ def find_foreign_number(reason: str) -> ForeignNumber | None:
     if found is None or found["thousands"] == found["point"] or (not found["thousands"] and found["point"] == "."):
         return None
     return ForeignNumber(found["column"], found["type"], found["thousands"] or "", found["point"])
+
+
+_OWN_SIGNS = re.compile(r"[+-]?\d*\.?\d+")
+_OTHERS = r"[\s%€$£¥₹]*"
+_SIGNS = re.compile(
+    rf"(?P<before>{_OTHERS})[+-]?(?:\d+|\d{{1,3}}(?:(?P<thousands>[.,' ])\d{{3}})(?:(?P=thousands)\d{{3}})*)"
+    rf"(?P<rest>[.,]\d+)?(?P<behind>{_OTHERS})"
+)
+
+
+class NumberSigns(NamedTuple):
+    """How texts write numbers: what parts `thousands`, the decimal `point`, each empty where none is, and whether there are `others`, as $.
+
+    `sample` is one of the texts. Of `1,234` alone nobody knows which of the two the comma is: it `may_part_thousands`.
+    """
+
+    sample: str
+    thousands: str
+    point: str
+    others: bool
+    may_part_thousands: bool = False
+
+    def read(self, written: str) -> str:
+        """SQL that makes of such a text one that CAST reads."""
+        if self.others:
+            written = f"REGEXP_REPLACE({written}, '[^0-9{self.point}-]', '')"
+        elif self.thousands:
+            written = f"REPLACE({written}, {quote_text(self.thousands)}, '')"
+        return f"REPLACE({written}, ',', '.')" if self.point == "," else written
+
+
+def find_signs(texts: Iterable[str]) -> NumberSigns | None:
+    """How these texts write numbers where CAST cannot read them; None if no text is such a number, or two contradict each other."""
+    found = [signs for text in texts if (signs := _signs_of(text.strip())) is not None]
+    if not found:
+        return None
+    known = [signs for signs in found if not signs.may_part_thousands] or found
+    points, thousands = ({getattr(signs, name) for signs in known} - {""} for name in ("point", "thousands"))
+    if len(points) > 1 or len(thousands) > 1 or points & thousands:
+        return None
+    others = any(signs.others for signs in found)
+    return known[0]._replace(point=next(iter(points), ""), thousands=next(iter(thousands), ""), others=others)
+
+
+def _signs_of(text: str) -> NumberSigns | None:
+    found = _SIGNS.fullmatch(text)
+    if found is None or _OWN_SIGNS.fullmatch(text):
+        return None
+    thousands, rest = found["thousands"] or "", found["rest"] or ""
+    others = bool((found["before"] + found["behind"]).strip())
+    if not thousands and rest[:1] == "," and len(rest) == 4:  # three digits behind the comma
+        return NumberSigns(text, ",", "", others, may_part_thousands=True)
+    return None if thousands and thousands == rest[:1] else NumberSigns(text, thousands, rest[:1], others)
+
+
+def quote_text(text: str) -> str:
+    """The text as a constant of SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def advise_utf8(path: str, encoding: str = "latin1") -> str:

@@ -326,7 +326,7 @@ def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
             "a.csv",
             b"id,words\n1,a\n",
             "csv",
-            r"a\.csv has no field 'word'; its header names id, words; did you mean words\?",
+            r"a\.csv has no column 'word'; its header names id, words; did you mean words\?",
         ),
         ("a.parquet", b"not parquet", "parquet", r"a\.parquet cannot be read as Parquet: "),
         (

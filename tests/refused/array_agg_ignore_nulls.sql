@@ -1,3 +1,3 @@
--- error: ARRAY_AGG keeps NULLs; COLLECT_LIST leaves NULLs out
+-- error: ARRAY_AGG keeps NULLs; write COLLECT_LIST(origin), which leaves NULLs out
 -- at: origin
 SELECT ARRAY_AGG(origin IGNORE NULLS) FROM flights;

@@ -1,3 +1,3 @@
--- error: IGNORE NULLS and RESPECT NULLS are not supported; leave NULLs out in a subquery: WHERE value IS NOT NULL
+-- error: IGNORE NULLS of LAG OVER is not supported; write MAX_BY(delay, id) FILTER (WHERE delay IS NOT NULL) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 -- at: LAG(delay)
 SELECT LAG(delay) IGNORE NULLS OVER (ORDER BY id) FROM flights;

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import ouzel
 from ouzel.cli.main import app
 from ouzel.compiler.catalog import QueryWarning
+from ouzel.errors import QueryError
 from ouzel.session import load_text
 
 TABLE = "CREATE TABLE t (x DOUBLE{}) WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json');\n"
@@ -270,7 +271,7 @@ OF_TEXTS = TABLE.format(", s VARCHAR, y DOUBLE, k BIGINT NOT NULL")
         (
             "SELECT s FROM t WHERE x = x;",
             "x = x compares a column with itself, and is true of each row where it is not NULL; "
-            "write the alias of its table before the other one, as in o.column",
+            "write the alias of another table before one of them, as in o.x, which FROM t AS o gives",
         ),
         ("SELECT s FROM t WHERE s = '{{ name }}';", "a template in a text is not filled in; write what stands for it"),
         (
@@ -294,9 +295,46 @@ def test_what_gives_another_answer_than_is_meant_is_told(query: str, note: str) 
         "SELECT INSTR(s, 'p') AS i, LOCATE('p', s) AS j, CONCAT_WS('-', s, s) AS c, REPLACE('abc', 'b', 'd') AS r FROM t;",
         "SELECT s FROM t WHERE s LIKE 'a*%' OR s LIKE '50[_%' OR s SIMILAR TO '[ab]*';",
         "SELECT a.s FROM t AS a JOIN t AS b ON a.s = b.s WHERE a.x = b.y;",
+        "SELECT a.s FROM t AS a WHERE x > (SELECT AVG(b.x) FROM t AS b WHERE b.s = a.s AND b.k < a.k OR b.x = a.x);",
+        "SELECT a.s, EXISTS (SELECT 1 FROM t AS b WHERE b.x <> a.x) AS e FROM t AS a;",
         "SELECT s FROM t WHERE x > CAST('10' AS INT) OR x > TRY_CAST('much' AS INT) OR s = '{\"a\": {}}';",
         "SELECT s FROM t WHERE s NOT IN (SELECT u.s FROM t AS u WHERE u.s IS NOT NULL) AND k NOT IN (SELECT u.k FROM t AS u);",
     ],
 )
 def test_what_is_meant_is_not_told(query: str) -> None:
     assert not notes_of(OF_TEXTS + query)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        (
+            "yyyy-mm-dd HH:MM",
+            "mm is minutes in the date pattern 'yyyy-mm-dd HH:MM'; write 'yyyy-MM-dd HH:mm' for months",
+        ),
+        ("HH:MM:ss", "MM is months in the date pattern 'HH:MM:ss'; write 'HH:mm:ss' for minutes"),
+        (
+            "yyyy-MM-dd hh:mm",
+            "hh goes from 1 to 12 in the date pattern 'yyyy-MM-dd hh:mm', which says neither AM nor PM; "
+            "write 'yyyy-MM-dd HH:mm' for 0 to 23, or 'yyyy-MM-dd hh:mm a'",
+        ),
+        ("yyyy-MM-dd HH:mm:ss", ""),
+        ("dd.MM. HH:mm", ""),
+        ("yyyyMMddHHmmss", ""),
+        ("MM/dd/yy h:mm a", ""),
+        ("hh", ""),
+        ("mm", ""),
+        ("dd MMM yyyy", ""),
+        ("mm:ss", ""),
+        ("yyyy/MM", ""),
+    ],
+)
+def test_a_pattern_of_other_letters_than_are_meant_is_told_of(pattern: str, told: str) -> None:
+    notes = notes_of(f"SELECT DATE_FORMAT(TIMESTAMP '2024-01-31 13:00:00', '{pattern}') AS d;")
+    assert [note.split("\n")[0].partition(": ")[2] for note in notes] == [told] * bool(told)
+
+
+def test_an_hour_that_is_read_with_hh_is_an_error_and_no_note() -> None:
+    query = "SELECT TO_TIMESTAMP('2024-01-31 01:00', 'yyyy-MM-dd hh:mm') AS d;"
+    with pytest.raises(QueryError, match="write 'yyyy-MM-dd HH:mm', for hh is the hour beside AM or PM"):
+        notes_of(query)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ouzel import entry
 from ouzel.connectors.dead_letters import append_lines
+from ouzel.runtime.protocol.messages import UNREAD_NUMBERS
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.law.engines import folded, run_to_end
@@ -54,6 +56,72 @@ def test_a_cast_that_fails_says_try_cast(tmp_path: Path) -> None:
     reason = failure("SELECT a + CAST(s AS INT) AS x FROM t;", [{"a": 1, "s": "no"}], tmp_path)
     assert "in CAST(s AS INT) (line 2, column 12)" in reason
     assert "write TRY_CAST(s AS INT) to have NULL instead" in reason
+
+
+FOREIGN = [
+    ("12,50", "DOUBLE", "{}(REPLACE(s, ',', '.') AS DOUBLE), for 12,50 has a decimal comma"),
+    (
+        "1.234,50",
+        "DOUBLE",
+        "{}(REPLACE(REPLACE(s, '.', ''), ',', '.') AS DOUBLE), for 1.234,50 has a decimal comma and parted thousands",
+    ),
+    ("1'234'567", "INT", "{}(REPLACE(s, '''', '') AS INT), for 1'234'567 has parted thousands"),
+    ("12,5", "INT", "{}(REPLACE(s, ',', '.') AS DECIMAL(18, 2)), for 12,5 has a decimal comma"),
+    (
+        "$1,234.50",
+        "DECIMAL(9, 2)",
+        "{}(REGEXP_REPLACE(s, '[^0-9.-]', '') AS DECIMAL(9, 2)), for $1,234.50 has parted thousands and other signs",
+    ),
+    (
+        "12,50 €",
+        "DOUBLE",
+        "{}(REPLACE(REGEXP_REPLACE(s, '[^0-9,-]', ''), ',', '.') AS DOUBLE), for 12,50 € has a decimal comma and other signs",
+    ),
+    (
+        "1,234",
+        "INT",
+        "{0}(REPLACE(s, ',', '') AS INT) if the comma of 1,234 parts thousands, "
+        "or {0}(REPLACE(s, ',', '.') AS DECIMAL(18, 2)) if it is a decimal comma",
+    ),
+]
+"""Texts, the type they are cast to, and what is said to write."""
+
+
+@pytest.mark.parametrize(("text", "kind", "advice"), FOREIGN)
+def test_a_number_with_other_signs_is_read_by_what_the_message_says(
+    text: str, kind: str, advice: str, tmp_path: Path
+) -> None:
+    told = failure(f"SELECT CAST(s AS {kind}) AS x FROM t;", [{"s": text}], tmp_path)
+    assert f"write {advice.format('CAST')}" in told
+    assert "; TRY_CAST would make it NULL, which a sum leaves out" in told or "thousands, or" in told
+    write_rows([{"s": text}], tmp_path)
+    written = advice.format("CAST").partition("), for ")[0].partition(") if ")[0] + ")"
+    ((read,),) = entry.table(load_text(f"{TABLE}SELECT {written} AS x FROM t;", tmp_path, "t"), "memory").rows()
+    assert read in (12.5, 1234.5, 1234, 1234567)
+
+
+@pytest.mark.parametrize(("text", "kind", "advice"), FOREIGN)
+def test_a_number_that_try_cast_makes_null_is_told_of(text: str, kind: str, advice: str, tmp_path: Path) -> None:
+    (note,) = notes(f"SELECT SUM(TRY_CAST(s AS {kind})) AS x FROM t;", ["1", "", text, text], tmp_path)
+    assert note.endswith(f"TRY_CAST(s AS {kind}) (line 2, column 12); write {advice.format('TRY_CAST')}")
+
+
+def test_what_is_no_number_may_be_null_in_silence(tmp_path: Path) -> None:
+    query = "SELECT COUNT(TRY_CAST(s AS DOUBLE)) AS x, COUNT(TRY_CAST(s AS DATE)) AS y FROM t;"
+    assert not notes(query, ["1", "", "none", "12.50", "1e3", "a,b", "12,", "1,2,3", "2024-01-31"], tmp_path)
+
+
+def test_texts_that_write_numbers_in_two_ways_have_no_advice(tmp_path: Path) -> None:
+    assert not notes("SELECT SUM(TRY_CAST(s AS DOUBLE)) AS x FROM t;", ["1.234,50", "1,234.50"], tmp_path)
+
+
+def notes(query: str, texts: list[str], directory: Path) -> list[str]:
+    """What a run of this query says of numbers, of rows with these texts."""
+    write_rows([{"s": text} for text in texts], directory)
+    handle = start(load_text(TABLE + query, directory, "t"), "memory")
+    while not handle.wait(1):
+        pass
+    return [event.text for event in handle.stop().events if event.kind == UNREAD_NUMBERS]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +183,17 @@ def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: s
         (
             "SELECT a, TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') AS x FROM t;",
             "text that does not fit the date pattern in TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy')",
-            "write CASE WHEN TRIM(s) RLIKE '...' THEN TO_TIMESTAMP(TRIM(s), 'dd.MM.yyyy') END to have NULL",
+            r"write TRY_CAST(REGEXP_REPLACE(TRIM(s), '^(\d{2})\.(\d{2})\.(\d{4})$', '$3-$2-$1') AS TIMESTAMP) to have NULL",
+        ),
+        (
+            "SELECT a, TO_TIMESTAMP(s, 'HH:mm') AS x FROM t;",
+            "text that does not fit the date pattern in TO_TIMESTAMP(s, 'HH:mm')",
+            "write CASE WHEN s RLIKE '...' THEN TO_TIMESTAMP(s, 'HH:mm') END to have NULL",
+        ),
+        (
+            "SELECT a, TO_DATE(s, 'yyyy-MM-dd') AS x FROM t;",
+            "text that does not fit the date pattern in TO_DATE(s, 'yyyy-MM-dd')",
+            "write TRY_CAST(s AS DATE) to have NULL",
         ),
         (
             "SELECT b, COUNT(*) AS n FROM t GROUP BY b HAVING 1 / (b - 3) > 0;",

@@ -163,7 +163,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "only_value", _only_value_types, _only_value, _spark_only_value,
-        "`value`, of which there are `n`; a row with more than one fails. A subquery as a value is made of it.", "ONLY_VALUE(n, value)",
+        "`value`, or an error where `n` is above 1. EXPLAIN shows a subquery as a value in this way: `n` is how many rows it has.",
+        "ONLY_VALUE(n, value)",
         null_in_null_out=False,
     ),
     Function(

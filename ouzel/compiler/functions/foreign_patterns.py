@@ -33,11 +33,28 @@ def java_pattern(pattern: str, oracle: bool = False) -> str:
     return _of_words(pattern) if oracle or _ORACLE.search(pattern) else ""
 
 
-def mean_months(pattern: str) -> str:
-    """The pattern with MM for the mm that stands beside the year and is meant as months; empty if it has none."""
-    if "M" in pattern or "yy" not in pattern or re.search("[Hh].?mm", pattern):
-        return ""
-    return pattern.replace("mm", "MM", 1) if re.search("y.?mm|mm.?(?:d|y)", pattern) else ""
+def doubt_pattern(pattern: str, read: bool) -> tuple[str, str]:
+    """What a pattern says that is hardly meant, and what to write; empty texts if there is nothing.
+
+    `mm` beside the year is minutes, `MM` behind the hour is months, and `hh`, which is not `read`, goes up to 12.
+    """
+    minutes_in_date = (
+        "yy" in pattern and re.search("y.?mm(?!.?s)|mm.?(?:d|y)", pattern) and not re.search("[Hh].?mm", pattern)
+    )
+    months_in_time = re.search("[Hh]:?MM|MM:?s", pattern)
+    if minutes_in_date and "M" not in pattern.replace("MM", "", 1 if months_in_time else 0):
+        meant = pattern.replace("mm", "\0").replace("MM", "mm").replace("\0", "MM")
+        return f"mm is minutes in the date pattern '{pattern}'", f"write '{meant}' for months"
+    if months_in_time:
+        at = months_in_time.start() + months_in_time[0].index("MM")
+        meant = f"{pattern[:at]}mm{pattern[at + 2 :]}"
+        return f"MM is months in the date pattern '{pattern}'", f"write '{meant}' for minutes"
+    letters = re.sub("'[^']*'", "", pattern)
+    if not read and re.search("hh?", letters) and "a" not in letters and "m" in letters:
+        meant = re.sub("hh?", "HH", pattern)
+        problem = f"hh goes from 1 to 12 in the date pattern '{pattern}', which says neither AM nor PM"
+        return problem, f"write '{meant}' for 0 to 23, or '{pattern} a'"
+    return "", ""
 
 
 def _of_percents(pattern: str) -> str:

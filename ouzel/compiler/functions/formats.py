@@ -14,6 +14,7 @@ from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions.casts import convert_value
 from ouzel.compiler.functions.foreign_patterns import java_pattern
 from ouzel.compiler.functions.lowering import constant_of, with_errors
+from ouzel.compiler.functions.pattern_casts import cast_of_pattern
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.search import literal_at, text_at
 from ouzel.compiler.functions.signatures import overloads
@@ -29,6 +30,8 @@ _WRITTEN = {
     "E": "%a", "EEE": "%a", "EEEE": "%A",
 }  # fmt: skip
 _READ = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%3f", "SSSSSS": "%6f"}
+_PARTS = {"Q": "EXTRACT(QUARTER FROM t)", "q": "EXTRACT(QUARTER FROM t)", "w": "EXTRACT(WEEK FROM t)"}
+"""What gives the parts of a time that patterns do not write."""
 _DIGITS = {"%Y": r"\d{4}", "%3f": r"\d{3}", "%6f": r"\d{6}", "%S": r"[0-5]\d"}
 YEARS_S = 8_200_000_000_000
 """Seconds to about the year 261,000, where the calendar of the streaming engine ends; Spark's ends in 294,247."""
@@ -74,14 +77,33 @@ def strftime(pattern: str, known: dict[str, str]) -> str:
     out = ""
     for text, letters in split_pattern(pattern):
         if letters and text not in known:
-            java = java_pattern(pattern)
+            java = java_pattern(pattern) or _with_quotes(pattern)
             meant = java and all(word in known for word, is_word in split_pattern(java.replace("''", "'")) if is_word)
-            advice = f"write '{java}'" if meant else f"use {' '.join(known)} and text in quotes"
+            advice = (
+                f"write '{java}'" if meant else f"use {_PARTS.get(text[0], ' '.join(known) + ' and text in quotes')}"
+            )
             raise NotSupported(f"the date pattern '{pattern}' uses {text}, which is not supported", instead=advice)
         if not letters and any(sign in text for sign in "[]{}#"):
             raise NotSupported(f"the date pattern '{pattern}' uses one of [ ] {{ }} #", instead="put it in quotes")
         out += known[text] if letters else text.replace("%", "%%")
     return out
+
+
+def _with_quotes(pattern: str) -> str:
+    """The pattern with its T as text; reading and writing know no such letter."""
+    return re.sub("(?<!')T(?!')", "''T''", pattern.replace("'", "''")) if "T" in pattern else ""
+
+
+def _advise_of_reading(text: Expression, pattern: str, kind: str) -> str:
+    """What reads such texts where the pattern has letters that are not read; empty if nothing does."""
+    written = text.written.part if text.written else str(text)
+    found = {run for run, letters in split_pattern(pattern) if letters}
+    if found & {"hh", "h"} and "a" not in found and (found - {"hh", "h"}) <= _READ.keys():
+        return f"write '{re.sub('h+', 'HH', pattern)}', for hh is the hour beside AM or PM"
+    if found & {"X", "XX", "XXX", "Z", "VV"} and pattern.startswith("yyyy-MM-dd"):
+        return f"write CAST({written} AS TIMESTAMP_LTZ), which reads texts with an offset"
+    cast = cast_of_pattern(written, pattern, split_pattern(pattern), kind, tried=False)
+    return f"write {cast}" if cast else ""
 
 
 def shape(pattern: str) -> str:
@@ -98,8 +120,15 @@ def _check(name: str, position: int, known: dict[str, str]) -> Callable[[Sequenc
     def check(arguments: Sequence[Expression]) -> None:
         literal(arguments)
         pattern = text_at(arguments, position)
-        if pattern is not None:
+        if pattern is None:
+            return
+        try:
             strftime(pattern, known)
+        except NotSupported as error:
+            kind = "DATE" if name == "to_date" else "TIMESTAMP"
+            if known is _READ and (advice := _advise_of_reading(arguments[0], pattern, kind)):
+                error.instead = advice
+            raise
 
     return check
 

@@ -218,6 +218,12 @@ def _by(name: str, doc: str, spark: str, aliases: tuple[str, ...]) -> AggregateF
     )  # fmt: skip
 
 
+_ENDS_DOC = (
+    "the {0} value of the group that is not NULL: by the `ORDER BY` in the call, without one by event time. "
+    "With `OVER` it is the value of the {0} row of the frame, NULL or not"
+)
+
+
 def _end(name: str, doc: str, last: bool) -> AggregateFunction:
     call = CallForm(order=CallOrder.NEEDED, by_time=True, distinct=False, over=False, keeps_values=True)
     return AggregateFunction(
@@ -255,8 +261,8 @@ GATHERING: tuple[AggregateFunction, ...] = (
     ),
     _by("min_by", "the value of the row with the least `by`; of several the least value", "min", ("arg_min",)),
     _by("max_by", "the value of the row with the largest `by`; of several the largest value", "max", ("arg_max",)),
-    _end("first_value", "the first value that is not NULL, in the order given, or of event time", False),
-    _end("last_value", "the last value that is not NULL, in the order given, or of event time", True),
+    _end("first_value", _ENDS_DOC.format("first"), False),
+    _end("last_value", _ENDS_DOC.format("last"), True),
     _quantile(
         "percentile_cont", number_to_double, "a number", "the value at a fraction of the way through all, between two if it must be",
         "PERCENTILE_CONT" + _PERCENT, SparkForm(_spark_continuous, sql_distinct=_sql_continuous),

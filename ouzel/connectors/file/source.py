@@ -111,7 +111,11 @@ class FileSource:
         return self._open_text(file.path, offset, lambda: open_content(locate(partition)))
 
     def _open_text(self, path: str, offset: int | None, content: Opens) -> TextReader:
-        return TextReader(self._request, self._options, path, offset, content, self._folders.values(path))
+        fixed = self._folders.values(path)
+        return TextReader(self._request, self._options, path, offset, content, fixed, self._files)
+
+    def _files(self) -> list[str]:
+        return find_files(self._options.text("path"), self._request.directory)
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Lines are counted, each file's once; a Parquet file says how many rows it has."""

@@ -6,7 +6,7 @@ A raw line ends where Hadoop's and so Spark's ends: with LF, CR LF, or a CR alon
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ from ouzel.connectors.backlog import Backlog, PartitionExtent
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.file.followed import Followed
+from ouzel.connectors.file.headers import advise_of_others
 from ouzel.connectors.file.partitioned import Fixed, fixed_columns
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
-from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect
+from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, LackingColumn
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
@@ -61,9 +62,11 @@ class TextReader:
         offset: int | None,
         content: Opens | None = None,
         fixed: Fixed | None = None,
+        others: Callable[[], Sequence[str]] = list,
     ) -> None:
-        """`path` is what the file is called; `content` opens it, by default under that name. `fixed`: columns it does not hold."""
-        self._request, self._path = request, path
+        """`path` is what the file is called; `content` opens it, by default under that name. `fixed`: columns it does not hold;
+        `others` gives the files of the same table, of which an error may speak."""
+        self._request, self._path, self._others = request, path, others
         self._follow = options.flag("follow")
         if self._follow and is_packed(path):
             raise ConnectorError(
@@ -187,13 +190,21 @@ class TextReader:
             there = self._taken < len(self._block.ends) or self._more()
         return OffsetRange(start, self.line, self._ended and self._taken == len(self._block.ends))
 
+    def _name_fields(self, decoder: CsvDecoder) -> None:
+        try:
+            decoder.name_fields(self._block.data[: self._block.ends[0]], self._path)
+        except LackingColumn as error:
+            if error.is_answered:
+                raise
+            raise advise_of_others(error, self._path, self._others(), list(decoder.columns), decoder.dialect) from None
+
     def _seek(self) -> bool:
         """Read the header and go to the line that was asked for; False while the file is too short for it."""
         if self._headed and isinstance(self._decoder, CsvDecoder):
             while not len(self._block.ends):
                 if not self._more():
                     return False
-            self._decoder.name_fields(self._block.data[: self._block.ends[0]], self._path)
+            self._name_fields(self._decoder)
             self._headed, self._taken, self._line = False, 1, int(self._block.lines[0])
         while self._line < self._sought:
             left = self._block.lines[self._taken :]

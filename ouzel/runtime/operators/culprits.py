@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from ouzel.compiler.coercion import is_numeric
 from ouzel.compiler.expressions import (
     Call,
     Cast,
@@ -19,9 +20,16 @@ from ouzel.compiler.expressions import (
     rewrite,
 )
 from ouzel.compiler.functions.arithmetic import ZERO
+from ouzel.compiler.functions.formats import split_pattern
 from ouzel.compiler.functions.kernel import lower
+from ouzel.compiler.functions.pattern_casts import cast_of_pattern
+from ouzel.compiler.types import VARCHAR, IntegerType
+from ouzel.connectors.misfits import NumberSigns, find_signs
 from ouzel.errors import NotSupported
 from ouzel.runtime.operators.buffers import Mask
+
+_TEXTS = 1000
+"""The most texts of a batch that are looked at for the signs of their numbers."""
 
 MOST_PARTS = 8
 """The most failing parts of an expression that are told apart in one batch."""
@@ -77,10 +85,40 @@ def _of_columns(part: Expression) -> Expression:
     return part
 
 
-def describe_culprit(part: Expression) -> str:
-    """The line it was written in, with carets, and what to write instead; as far as known."""
+def describe_culprit(part: Expression, frame: pl.DataFrame) -> str:
+    """The line it was written in, with carets, and what to write instead for the rows of the frame, which fail; as far as known."""
     shown = part.written.shown if part.written else ""
-    return "\n".join(text for text in (shown, _advice(part)) if text)
+    return "\n".join(text for text in (shown, advise_of_signs(part, frame) or _advice(part)) if text)
+
+
+def advise_of_signs(part: Expression, frame: pl.DataFrame) -> str:
+    """What to write where texts are numbers with other signs than CAST reads, as a decimal comma; empty for all else."""
+    if not isinstance(part, Cast) or part.operand.type != VARCHAR or not is_numeric(part.type):
+        return ""
+    if part.written is None and part.operand.written is None:
+        return ""
+    texts = frame.select(text=lower(part.operand).value)["text"].drop_nulls().head(_TEXTS)
+    signs = find_signs(texts.to_list())
+    if signs is None:
+        return ""
+    written = _operand(part, part.operand)
+    if signs.may_part_thousands:
+        comma = signs._replace(thousands="", point=",")
+        return (
+            f"write {_recast(part, signs, written)} if the comma of {signs.sample} parts thousands, "
+            f"or {_recast(part, comma, written)} if it is a decimal comma"
+        )
+    has = " and ".join(filter(None, (
+        "a decimal comma" * (signs.point == ","), "parted thousands" * bool(signs.thousands), "other signs" * signs.others
+    )))  # fmt: skip
+    never = "" if part.safe else "; TRY_CAST would make it NULL, which a sum leaves out"
+    return f"write {_recast(part, signs, written)}, for {signs.sample} has {has}{never}"
+
+
+def _recast(part: Cast, signs: NumberSigns, written: str) -> str:
+    """The cast of texts whose signs are read."""
+    kind = "DECIMAL(18, 2)" if signs.point and isinstance(part.type, IntegerType) else part.type
+    return f"{'TRY_CAST' if part.safe else 'CAST'}({signs.read(written)} AS {kind})"
 
 
 def _advice(part: Expression) -> str:
@@ -90,7 +128,7 @@ def _advice(part: Expression) -> str:
                 return "write a divisor that is not 0, or NULL for no quotient"
             return f"divide by NULLIF({_operand(part, divisor)}, 0) to have NULL instead"
         case Call(function="to_date" | "to_timestamp", arguments=(text, *pattern)):
-            return _advice_of_text(part, text, bool(pattern))
+            return _advice_of_text(part, text, *pattern)
         case Call(function="only_value"):
             return "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1"
         case Cast(operand=operand) if part.written is not None or operand.written is not None:
@@ -98,10 +136,12 @@ def _advice(part: Expression) -> str:
     return ""
 
 
-def _advice_of_text(part: Expression, text: Expression, has_pattern: bool) -> str:
+def _advice_of_text(part: Expression, text: Expression, pattern: Expression | None = None) -> str:
     """What to write where a text is no date or time."""
     written = text.written.part if text.written else str(text)
-    if has_pattern:
+    if isinstance(pattern, Literal) and isinstance(form := pattern.value, str):
+        if cast := cast_of_pattern(written, form, split_pattern(form), str(part.type).removesuffix("(6)")):
+            return f"write {cast} to have NULL instead"
         call = part.written.part if part.written else str(part)
         return f"write CASE WHEN {written} RLIKE '...' THEN {call} END to have NULL for texts of another form"
     kind = str(part.type).removesuffix("(6)")

@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.misfits import ForeignNumber, advise_utf8, find_decimal, find_foreign_number, find_null_word
+from ouzel.connectors.misfits import (
+    ForeignNumber,
+    advise_utf8,
+    find_decimal,
+    find_foreign_number,
+    find_null_word,
+    quote_text,
+)
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain
+from ouzel.runtime.protocol.messages import UNREAD_NUMBERS
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.tasks.context import TaskContext
 
@@ -57,14 +65,14 @@ def _advise_of_number(number: ForeignNumber, in_python: bool) -> str:
     """How a number with other signs is read as a text, and made a number."""
     column, read = number.column, f"record.{number.column}" if in_python else number.column
     for sign, own in number.signs:
-        read = f"{read}.replace({sign!r}, {own!r})" if in_python else f"REPLACE({read}, {_quote(sign)}, {_quote(own)})"
+        read = (
+            f"{read}.replace({sign!r}, {own!r})"
+            if in_python
+            else f"REPLACE({read}, {quote_text(sign)}, {quote_text(own)})"
+        )
     if in_python:
         return f"declare {column}: str, and write Decimal({read}) in a step"
     return f"declare {column} VARCHAR, and write CAST({read} AS {number.type}) in the query"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 class Refusals:
@@ -137,7 +145,9 @@ def refuse_records(part: TaskPart, refusals: Refusals, records: Sequence[Refused
 
 
 def take_uncomputed(part: TaskPart, chain: Chain) -> list[RefusedRecord]:
-    """The rows that a task's chain could not compute since the last call."""
+    """The rows that a task's chain could not compute since the last call; the user is told of what it notes of others."""
+    for note in chain.take_notes():
+        part.tell_user(UNREAD_NUMBERS, f"{part.task.component}: {note}")
     return [
         RefusedRecord(
             part.task.component,

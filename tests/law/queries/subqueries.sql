@@ -240,3 +240,36 @@ FROM orders AS o;
 SELECT o.order_id, (SELECT COUNT(*) FROM events AS e WHERE e.user_id = o.order_id GROUP BY e.user_id) AS n,
 (SELECT MAX(e.quantity) FROM events AS e WHERE e.kind = o.customer AND e.user_id = o.order_id GROUP BY e.kind, e.user_id HAVING COUNT(*) > 1) AS most
 FROM orders AS o;
+
+-- query: values_by_another_comparison
+SELECT o.order_id, (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id AND e.amount > o.discount) AS n,
+EXISTS (SELECT 1 FROM events e WHERE e.user_id < o.order_id AND e.quantity > 18) AS seen,
+(SELECT MAX(e.quantity) FROM events e WHERE e.user_id BETWEEN o.order_id - 3 AND o.order_id OR e.kind = o.customer) AS most
+FROM orders o WHERE o.order_id < 200;
+
+-- query: exists_in_a_union_as_a_value
+SELECT o.order_id, EXISTS (SELECT 1 FROM events e WHERE e.user_id = o.order_id UNION ALL SELECT 1 FROM words w WHERE w.n = o.order_id) AS seen,
+CASE WHEN NOT EXISTS (SELECT n FROM words WHERE n > 90 INTERSECT SELECT order_id FROM orders) THEN 1 END AS never
+FROM orders o;
+
+-- query: exists_of_groups
+SELECT o.order_id FROM orders o
+WHERE EXISTS (SELECT e.kind FROM events e WHERE e.user_id = o.order_id GROUP BY e.kind HAVING SUM(e.quantity) > 20)
+OR NOT EXISTS (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id HAVING COUNT(*) < 3)
+OR EXISTS (SELECT 1 FROM events e WHERE e.user_id < o.order_id AND e.amount < o.discount GROUP BY e.kind HAVING COUNT(*) > 5);
+
+-- query: in_of_groups
+SELECT e.id FROM events e
+WHERE e.id IN (SELECT MAX(x.id) FROM events x WHERE x.kind = e.kind)
+OR e.quantity IN (SELECT MIN(x.quantity) FROM events x WHERE x.kind = e.kind GROUP BY x.user_id HAVING COUNT(*) > 2)
+OR (e.quantity, e.kind) IN (SELECT MAX(x.quantity), x.kind FROM events x WHERE x.user_id = e.user_id GROUP BY x.kind);
+-- duckdb:
+SELECT e.id FROM events e
+WHERE e.id = (SELECT MAX(x.id) FROM events x WHERE x.kind = e.kind)
+OR e.quantity IN (SELECT MIN(x.quantity) FROM events x WHERE x.kind = e.kind GROUP BY x.user_id HAVING COUNT(*) > 2)
+OR e.quantity = (SELECT MAX(x.quantity) FROM events x WHERE x.user_id = e.user_id AND x.kind = e.kind);
+
+-- query: not_in_of_groups
+SELECT e.id FROM events e
+WHERE e.quantity NOT IN (SELECT MAX(x.quantity) FROM events x WHERE x.kind = e.kind AND x.id <> e.id GROUP BY x.user_id)
+AND e.id NOT IN (SELECT MAX(x.id) FROM events x WHERE x.user_id = e.user_id);

@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, join_balanced
-from ouzel.compiler.functions.foreign_patterns import mean_months
+from ouzel.compiler.functions.foreign_patterns import doubt_pattern
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
 from ouzel.compiler.sql.expressions.advice import as_text, of_arguments, of_cast, of_field, of_operator
 from ouzel.compiler.sql.expressions.clocks import clock_error
 from ouzel.compiler.sql.expressions.cuts import cut
-from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_units
+from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_safe_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
 from ouzel.compiler.sql.expressions.local_days import note_instant, note_local_day
 from ouzel.compiler.sql.expressions.spans_of_time import (
@@ -229,9 +229,10 @@ class Binder:
         if isinstance(root_of(node), exp.Column):
             return self.column(node)
         if not isinstance(node.expression, exp.Identifier):
-            raise self.source.error(
-                f"{describe(node.expression)} cannot follow a dot", place(node.expression), instead_of(node.expression)
+            advice = of_safe_call(node, lambda part: self.source.text[slice(*place(part))]) or instead_of(
+                node.expression
             )
+            raise self.source.error(f"{describe(node.expression)} cannot follow a dot", place(node.expression), advice)
         return self._field(self.bind(node.this), name_of(self.source, node.expression))
 
     def _field(self, operand: Expression, name: Name) -> Expression:
@@ -382,7 +383,7 @@ class Binder:
             advice = of_date_part(self, node, name) or advice
             self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
         if name in ("date_format", "to_date", "to_timestamp"):
-            self._note_months(node)
+            self._note_pattern(node, name != "date_format")
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         note_local_day(self.source, self.relation.node, node, name, node.expressions, arguments)
         note_exchanged(self.source, node, name, written, arguments)
@@ -400,13 +401,12 @@ class Binder:
         )
         return self.resolve(node, name, arguments, advice)
 
-    def _note_months(self, node: exp.Expr) -> None:
-        """Tell of a date pattern with minutes where months are meant: it is allowed."""
+    def _note_pattern(self, node: exp.Expr, read: bool) -> None:
+        """Tell of a date pattern that is allowed and hardly meant."""
         for part in node.expressions[1:2]:
-            if part.is_string and (meant := mean_months(part.name)):
-                self.source.note(
-                    f"mm is minutes in the date pattern '{part.name}'", place(part), f"write '{meant}' for months"
-                )
+            problem, advice = doubt_pattern(part.name, read) if part.is_string else ("", "")
+            if problem:
+                self.source.note(problem, place(part), advice)
 
     def _argument(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Star):

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from sqlglot import exp
+
 from ouzel.compiler.functions.foreign_patterns import java_pattern
+from ouzel.compiler.functions.formats import split_pattern
+from ouzel.compiler.functions.pattern_casts import cast_of_pattern
 from ouzel.compiler.sql.expressions.series import of_series
 
 _UNITS = frozenset(
@@ -139,6 +143,18 @@ def _read_time(name: str, arguments: Sequence[str]) -> str:
     return ""
 
 
+def _tried_time(name: str, arguments: Sequence[str]) -> str:
+    """A time that is NULL where a text is none: TRY_CAST, of a text whose parts are put in order where a pattern says another one."""
+    kind = "DATE" if name.endswith("date") else "TIMESTAMP"
+    if len(arguments) == 1:
+        return f"TRY_CAST({arguments[0]} AS {kind})"
+    for pattern, text in (arguments[::-1], arguments) if len(arguments) == 2 else ():
+        if (written := _text(pattern)) is not None and re.search("[yY].*[dD]|[dD].*[yY]", written):
+            java = (java_pattern(written) or written).replace("''", "'")
+            return cast_of_pattern(text, java, split_pattern(java), kind)
+    return ""
+
+
 def _window(_: str, arguments: Sequence[str]) -> str:
     """Spark has the time first, and TimescaleDB the size."""
     if len(arguments) != 2:
@@ -251,6 +267,8 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("safe_divide", "try_divide", "div0"), _divide),
     **dict.fromkeys(("to_char", "strftime", "format_timestamp", "format_date", "format_datetime"), _shown_time),
     **dict.fromkeys(("str_to_date", "strptime", "parse_timestamp", "parse_date", "parse_datetime"), _read_time),
+    **dict.fromkeys(("try_to_timestamp", "try_to_date", "try_strptime"), _tried_time),
+    **dict.fromkeys(("safe_parse_date", "safe_parse_timestamp", "safe_parse_datetime"), _tried_time),
     **dict.fromkeys(("window", "time_bucket"), _window),
     **dict.fromkeys(("timestamp_millis", "epoch_ms", "timestamp_ms", "to_timestamp_ms"), _same("TO_TIMESTAMP_LTZ({}, 3)", 1)),
     **dict.fromkeys(("timestamp_seconds", "from_epoch", "to_timestamp_s"), _same("TO_TIMESTAMP_LTZ({}, 0)", 1)),
@@ -323,3 +341,16 @@ def of_units(name: str, arguments: Sequence[str]) -> tuple[str, str]:
         return "", ""
     advice = of_call(name, arguments)
     return (_UNIT_IS_WRONG[name].format(name.upper()), advice) if advice else ("", "")
+
+
+def of_safe_call(node: exp.Expr, shown: Callable[[exp.Expr], str]) -> str:
+    """Advice for BigQuery's `SAFE.f(...)`, which is NULL where f fails; empty for all else."""
+    call = node.expression
+    if not isinstance(call, exp.Anonymous) or node.this.name.upper() != "SAFE":
+        return ""
+    name, arguments = call.name.lower(), [shown(argument) for argument in call.expressions]
+    named = next((known for known in (f"safe_{name}", f"try_{name}") if known in _CALLS), "")
+    return (
+        of_call(named, arguments)
+        or "SAFE. is not known here: write TRY_CAST for a cast, and NULLIF(b, 0) for a divisor"
+    )

@@ -63,7 +63,12 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
         said = "true of each row" if sign in ("=", "<=", ">=") else "true of no row"
         problem = f"{one} {sign} {other} compares a column with itself, and is {said} where it is not NULL"
         span = place(nodes[0])[0], place(nodes[1])[1]
-        source.note(problem, span, "write the alias of its table before the other one, as in o.column")
+        name = other.rpartition(".")[2]
+        source.note(
+            problem,
+            span,
+            f"write the alias of another table before one of them, as in o.{name}, which FROM t AS o gives",
+        )
 
 
 def note_template(source: QueryText, node: exp.Expr) -> None:

@@ -106,8 +106,21 @@ class AggregateBinder:
         ignores = isinstance(node, exp.IgnoreNulls)
         if ignores != bool(self.form.needed):
             does = "leaves NULLs out" if self.form.needed else "keeps NULLs"
-            other = "COLLECT_LIST leaves NULLs out" if ignores else "ARRAY_AGG keeps NULLs"
-            raise self.source.error(f"{self.name.upper()} {does}", place(node), other)
+            raise self.source.error(f"{self.name.upper()} {does}", place(node), self._advise_of_nulls(ignores))
+
+    def _advise_of_nulls(self, ignores: bool) -> str:
+        """The call that leaves NULLs out, or keeps them."""
+        value = next(iter(self.node.expressions), None)
+        while isinstance(value, exp.Order | exp.IgnoreNulls | exp.RespectNulls):
+            value = value.this
+        shown = self.source.text[slice(*place(value))] if value is not None else "value"
+        if ignores:
+            return f"write COLLECT_LIST({shown}), which leaves NULLs out"
+        if self.name in ("first_value", "last_value"):
+            return (
+                f"write ARRAY_AGG({shown} ORDER BY time{' DESC' * (self.name == 'last_value')})[1], which keeps NULLs"
+            )
+        return f"write ARRAY_AGG({shown}), which keeps NULLs"
 
     def _arguments(self) -> list[exp.Expr]:
         """What stands between the parentheses, without DISTINCT, ORDER BY and IGNORE NULLS."""

@@ -1,4 +1,4 @@
-"""Subqueries that speak of a query further out than the one around them, or from inside a UNION or a subquery in FROM.
+"""Subqueries that speak of a query further out than the one around them, or from inside a UNION or a subquery in FROM, or without equality.
 
 Such a subquery reads one table more: the values that the query around it has of the columns that it speaks of, each combination once.
 So it speaks of no other query, and is joined by these values (the dependent join of Neumann and Kemper, "Unnesting Arbitrary Queries",
@@ -14,7 +14,14 @@ from sqlglot import exp
 
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
-from ouzel.compiler.sql.queries.correlation import Queries, can_bind, conjuncts_of, select_of, split_correlation
+from ouzel.compiler.sql.queries.correlation import (
+    OtherCorrelation,
+    Queries,
+    can_bind,
+    conjuncts_of,
+    select_of,
+    split_correlation,
+)
 from ouzel.compiler.sql.queries.group_keys import is_grouped
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of
 from ouzel.compiler.sql.queries.scope import Relation
@@ -44,17 +51,24 @@ def split_subquery(
     """A subquery that is a value, the conjuncts of its WHERE that are its own, and what it compares with the query around it.
 
     Raises:
-        NotSupported: it compares otherwise than by equality, or speaks of that query where it cannot.
+        NotSupported: it speaks of that query where it cannot.
     """
     apart = set_apart(queries, tree, outer, selects=False)
     if apart is None:
-        return (tree, *split_correlation(queries, tree, outer))
+        try:
+            return (tree, *split_correlation(queries, tree, outer))
+        except OtherCorrelation:
+            apart = None if tree.args.get("limit") else set_apart(queries, tree, outer, selects=False, whole=True)
+            if apart is None:
+                raise
     assert isinstance(apart.tree, exp.Select)
     where = apart.tree.args.get("where")
     return apart.tree, conjuncts_of(where.this) if where else [], [apart.pair]
 
 
-def set_apart(queries: Queries, query: exp.Expr, outer: Relation, selects: bool = True) -> SetApart | None:
+def set_apart(
+    queries: Queries, query: exp.Expr, outer: Relation, selects: bool = True, whole: bool = False
+) -> SetApart | None:
     """The subquery with a table of what it speaks of, if it speaks of the query around it elsewhere than in its own WHERE.
 
     Args:
@@ -62,15 +76,15 @@ def set_apart(queries: Queries, query: exp.Expr, outer: Relation, selects: bool 
         query: without its parentheses.
         outer: the relation of the query around it.
         selects: whether the keys are added to what it selects.
+        whole: whether it is set apart, too, if it speaks of that query in its own WHERE alone.
 
     Raises:
         NotSupported: the rows of a part of it cannot be told apart by the keys.
     """
     tree = select_of(query)
     speech = _Speech(queries, outer, tree)
-    inside = (
-        [tree] if isinstance(tree, exp.SetOperation) else [sub for sub in tree.find_all(exp.Query) if sub is not tree]
-    )
+    is_part = whole or isinstance(tree, exp.SetOperation)
+    inside = [tree] if is_part else [sub for sub in tree.find_all(exp.Query) if sub is not tree]
     if not any(True for sub in inside for _ in speech.of(sub)):
         return None
     copy = tree.copy()
@@ -164,8 +178,8 @@ class _Adding:
                 column.find_ancestor(exp.Join, exp.Select), exp.Join
             ):  # before the keys, which are the last table
                 raise self._refusal(column, "in a JOIN")
-            column.replace(_column(table, self.names[column.sql()], column))
-        return [_column(table, name, tree) for name in self.names.values()]
+            column.replace(standing_for(column, table, self.names[column.sql()]))
+        return [standing_for(tree, table, name) for name in self.names.values()]
 
     def _source(self, tree: exp.Select) -> str:
         """The table of FROM that has the keys: a subquery that speaks of the query around, or the keys themselves."""
@@ -201,7 +215,7 @@ class _Adding:
         return error
 
 
-def _column(table: str, name: str, written: exp.Expr) -> exp.Column:
+def standing_for(written: exp.Expr, table: str, name: str) -> exp.Column:
     """A column whose place is that of what was written."""
     column = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
     start, end = place(written)

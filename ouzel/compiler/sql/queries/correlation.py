@@ -13,11 +13,16 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.emit_rules import Emission
+from ouzel.compiler.sql.queries.joins import apart
 from ouzel.compiler.sql.queries.limits import latest_by
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import NotSupported, QueryError
+
+
+class OtherCorrelation(NotSupported):
+    """A subquery compares with the query around it otherwise than by equality."""
 
 
 class Queries(Protocol):
@@ -115,7 +120,11 @@ def split_correlation(
     what: str = "a subquery as a value",
     latest: exp.Expr | None = None,
 ) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
-    """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
+    """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first.
+
+    Raises:
+        OtherCorrelation: one is no equality.
+    """
     where, latest = tree.args.get("where"), latest or latest_by(tree.args.get("order"), tree.args.get("limit"))
     parts = conjuncts_of(where.this) if where else []
     inner = queries.relation_of_from(tree.copy())
@@ -129,11 +138,12 @@ def split_correlation(
         sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
         ours = [can_bind(queries, side, inner) for side in sides]
         if ours not in ([True, False], [False, True]) or not can_bind(queries, sides[ours.index(False)], outer):
-            Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
+            told_apart = apart(inner, outer.node.schema.names)  # or both columns of b.x > a.x would be the same
+            Correlated(queries, told_apart, outer).bind(part)  # a name that nobody knows is said first
             usual = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
             advice = _as_of_a_time(queries, tree, part, parts, latest) or usual
             problem = f"{what} with another correlation than equality is not supported"
-            raise queries.source.error(problem, place(part), advice, NotSupported)
+            raise queries.source.error(problem, place(part), advice, OtherCorrelation)
         pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
     return local, pairs
 

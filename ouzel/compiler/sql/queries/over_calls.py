@@ -17,6 +17,7 @@ from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEER
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import MOST_ROWS, row_count
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder, BoundAggregate
+from ouzel.compiler.sql.queries.over_nulls import advise_of_nulls, without_respect_nulls
 from ouzel.compiler.sql.queries.scope import is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -88,13 +89,17 @@ class CallReader:
             QueryError: the function, its arguments or its window are none.
         """
         consume(self.source, node, "this", "partition_by", "order", "alias", "over", "spec")
-        called, condition = _split_filter(self.source, node.this)
+        called, condition = _split_filter(self.source, without_respect_nulls(self.source, node))
         spec, frame = self._window(binder, node)
         name = call_name(called)
         where = binder.condition(condition, "FILTER") if condition is not None else None
         if name in FUNCTIONS:
             if where is not None:
-                raise self.source.error(f"FILTER belongs to an aggregate, not to {name.upper()}", place(node))
+                advice = advise_of_nulls(self.source, node, called)
+                problem = f"FILTER belongs to an aggregate, not to {name.upper()}"
+                raise self.source.error(
+                    problem, place(node), advice if "FILTER" in advice else f"leave out FILTER, or {advice}"
+                )
             return self._function(binder, called, name, spec, frame)
         return self._aggregate(binder, called, name, spec, frame, where)
 
@@ -345,13 +350,6 @@ def break_ties(node: Node, ordered: set[str]) -> tuple[tuple[str, ...], tuple[st
 
 def _split_filter(source: QueryText, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
     """The call before OVER, and its FILTER."""
-    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) or any(
-        isinstance(part, exp.IgnoreNulls | exp.RespectNulls) for part in node.expressions
-    ):
-        raise source.error(
-            "IGNORE NULLS and RESPECT NULLS are not supported", place(node),
-            "leave NULLs out in a subquery: WHERE value IS NOT NULL", NotSupported,
-        )  # fmt: skip
     if isinstance(node, exp.Filter):
         return node.this, node.expression.this
     if isinstance(node, exp.WithinGroup):

@@ -31,12 +31,12 @@ from ouzel.compiler.sql.queries.correlation import (
     is_subquery,
     plain_select,
     select_of,
-    split_correlation,
     strip_parentheses,
 )
 from ouzel.compiler.sql.queries.elements import elements_of
 from ouzel.compiler.sql.queries.existence import drop_order, note_null_of_not_in, without_limit
 from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
+from ouzel.compiler.sql.queries.grouped_conditions import spell_aggregates
 from ouzel.compiler.sql.queries.joins import apart, join_relations
 from ouzel.compiler.sql.queries.output import OutputColumn, project, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
@@ -78,6 +78,7 @@ def bind_nested(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
     Raises:
         As `bind_condition` and `with_values`.
     """
+    part = spell_aggregates(queries, part, relation)
     if is_condition(part):
         with advising_of(relation):
             return None, bind_condition(queries, part, relation)
@@ -180,7 +181,7 @@ def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
         QueryError: a subquery that gives several columns, or a row of each group.
         NotSupported: one that cannot be made a join.
     """
-    part = part.copy()
+    part = spell_aggregates(queries, part.copy(), relation)
     _refuse_quantified(queries.source, part)
     while (node := _outermost(part)) is not None:
         with advising_of(relation):
@@ -236,9 +237,19 @@ def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Exp
         query, limit = without_limit(queries.source, node.this)
         if limit != 0 and (own := elements_of(queries, query, relation)) is not None:
             return own.exists()
+        if isinstance(select_of(query), exp.SetOperation):
+            query = _select_from(select_of(query))
         value, found = _find_match(queries, node, plain_select(queries.source, query), relation, ())
         return (value, found) if limit != 0 else (Literal(BOOLEAN, False), relation)
     return _scalar(queries, node, relation)
+
+
+def _select_from(union: exp.Expr) -> exp.Select:
+    """A SELECT that gives a row for each of a set operation."""
+    alias = exp.TableAlias(this=exp.to_identifier("$union", quoted=True))
+    made = exp.Select(expressions=[exp.Literal.number(1)])
+    made.set("from_", exp.From(this=exp.Subquery(this=union.copy(), alias=alias)))
+    return made
 
 
 def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Expression, Relation]:
@@ -269,9 +280,6 @@ def _find_match(
     """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
     tree, local, pairs = split_subquery(queries, tree, relation)
     pairs += compared
-    if pairs and is_grouped(tree, queries.source.functions):
-        problem = "a subquery that aggregates is not supported here"
-        raise queries.source.error(problem, place(node), "write it between ANDs, or compare its value", NotSupported)
     if not pairs:
         counted = exp.Select(expressions=[exp.Anonymous(this="count", expressions=[exp.Star()])])
         counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
@@ -410,13 +418,6 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
         return _by_values(queries, query, own, outer, items)
     if not isinstance(tree, exp.Select):
         raise alone
-    if is_grouped(tree, queries.source.functions):
-        if not split_correlation(queries, tree, outer)[1]:
-            raise alone
-        problem = "IN or EXISTS of a subquery that aggregates, and compares with the query around it, is not supported"
-        raise queries.source.error(
-            problem, place(tree), "compare its value: a = (SELECT MAX(b) FROM ...)", NotSupported
-        )
     if items and len(tree.expressions) != items:
         raise _several(queries.source, tree, len(tree.expressions), items)
     where = tree.args.get("where")

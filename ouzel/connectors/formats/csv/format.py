@@ -190,6 +190,14 @@ def _refuse_nested(columns: Mapping[str, pl.DataType]) -> None:
             raise ConnectorError(f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'")
 
 
+class LackingColumn(ConnectorError):
+    """The header of a file has no such `column`; `is_answered` if the message says what is likely meant."""
+
+    def __init__(self, message: str, column: str, is_answered: bool) -> None:
+        super().__init__(message)
+        self.column, self.is_answered = column, is_answered
+
+
 class CsvDecoder:
     """Decodes CSV records; `names` are the fields in order."""
 
@@ -213,7 +221,8 @@ class CsvDecoder:
         """Take the fields' names from a file's first line.
 
         Raises:
-            ConnectorError: a column is not among them, or one comes twice.
+            LackingColumn: a column is not among them.
+            ConnectorError: one comes twice, or the line cannot be read.
         """
         try:
             found = tuple(self.dialect.fields(header))
@@ -233,7 +242,7 @@ class CsvDecoder:
             near = get_close_matches(lacking[0].lower(), found, 1)
             other = self.dialect.other_delimiter(header)
             told += f"; write 'csv.delimiter' = '{other}'" if other else f"; did you mean {near[0]}?" if near else ""
-            raise ConnectorError(f"{where} has no field '{lacking[0]}'; {told}")
+            raise LackingColumn(f"{where} has no column '{lacking[0]}'; {told}", lacking[0], bool(near or other))
 
     def decode(self, records: Records) -> Decoded:
         """Decode all of them: those that every reader takes alike at once, the others one by one."""

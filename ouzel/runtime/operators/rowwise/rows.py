@@ -20,6 +20,7 @@ from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, keep_rows
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reasons_of
+from ouzel.runtime.operators.rowwise.tried_casts import TriedCasts
 from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
@@ -52,6 +53,7 @@ class Computing(Operator):
         super().__init__()
         self._items = tuple(items)
         self._handed: list[str] = []
+        self._tried = TriedCasts(expression for _, expression in items)
         lowered = [lower(expression) for _, expression in items]
         self._failing = [
             expression for (_, expression), one in zip(items, lowered, strict=True) if one.error is not None
@@ -72,6 +74,8 @@ class Computing(Operator):
         Constants alone give one row. So does, in Polars 2.1, a constant compared with a column that repeats one value and is held as that
         value, or it is an error. Then the columns are written out, and the values put beside them.
         """
+        if self._tried:
+            self.notes += self._tried.look(frame)
         try:
             kept, computed = self._beside(frame) if self._failing else (frame, self._select(frame))
             if kept.height == computed.height:
@@ -111,8 +115,9 @@ class Computing(Operator):
                 mask = series.to_numpy()
                 fresh = mask if bad is None else mask & ~bad
                 for part, rows in culprits(expression, frame, fresh):
-                    why = reasons_of(part, frame.filter(rows))
-                    refuse_rows(self, frame.drop(self._handed), rows, why, describe_culprit(part))
+                    failing = frame.filter(rows)
+                    why = reasons_of(part, failing)
+                    refuse_rows(self, frame.drop(self._handed), rows, why, describe_culprit(part, failing))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
 
