@@ -399,8 +399,9 @@ def _start(
     """Start a submitted topology again.
 
     It was stopped, has failed, or its processes are gone.
-    One that keeps no state goes on where it was. Any other begins a new run: its sources read from their committed offsets, or from the
-    beginning if they keep none.
+    It goes on from its last epoch, with the same query; `ouzel update` puts another one there.
+    One that keeps nothing goes on where it was. Only one that keeps state without epochs begins a new run: its sources read from their
+    committed offsets, or from the beginning if they keep none.
     """
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.verbs import start_all, start_topology

@@ -158,8 +158,8 @@ def test_what_is_wrong_is_told_before_anything_stops(place: Place, tmp_path: Pat
     with Registry(place.home).changing(Verb.PAUSE, "counted"):
         assert "is being changed by another command" in refused(place, "counted", good, "--yes")
     assert registry.find("counted") == record
-    place.told("stop", "counted")
-    assert "topology 'counted' is stopped: start it again with `ouzel start counted`" in refused(place, "counted", good)
+    place.told("pause", "counted")
+    assert "topology 'counted' is paused: have it go on with `ouzel resume counted`" in refused(place, "counted", good)
     place.told("kill", "counted")
     place.told("submit", good, "--set", "checkpoint.interval.ms=0")
     assert "keeps no epochs that an update could go on from" in refused(place, "counted", good, "--yes")

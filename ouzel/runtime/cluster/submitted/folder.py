@@ -134,6 +134,7 @@ class TopologyFolder:
         Raises:
             OSError: there is no room; the revision is the former one then, or this one.
         """
+        self._unlink(job.id)  # processes that were killed have left it, and only the description that goes names it
         for home, results in ((self.run(job.id), job.results), (self.submitted, None)):
             replace(job, home=home, results=results).save_outline()
 
