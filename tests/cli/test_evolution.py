@@ -193,6 +193,7 @@ def test_what_cannot_be_kept_is_filled_from_history(place: Place) -> None:
     words.start()
     place.told("submit", write(place, COUNT), *EPOCHS)
     wait_until(lambda: len(place.rows("counted")) > 100)
+    wait_until(lambda: "complete" in place.ask("checkpoint", "list", "counted").stdout)
     more = write(place, COUNT.replace("AS n", "AS n, SUM(CHAR_LENGTH(word)) AS total"), "more.sql")
     planned = place.told("update", "counted", more, "--bootstrap", "--dry-run").splitlines()
     assert re.fullmatch(r"history  table 'lines': [\d,]+ records, as of the last epoch, are read again", planned[0])
