@@ -214,11 +214,13 @@ def explain_submitted(name: str) -> str:
 def _find_standing(registry: Registry, record: Submitted, condition: Condition) -> tuple[Status | None, list[str]]:
     from ouzel.cli.status import live_text, watermark_text
     from ouzel.runtime.cluster.submitted.verbs import find_status
+    from ouzel.runtime.protocol.cluster.submitted import Condition
 
     found = find_status(registry, record)
     starts = f"{record.starts:,} start{'' if record.starts == 1 else 's'}"
-    since = f"{record.name} · {condition.value} since {watermark_text(record.since_us)} UTC · {starts}"
-    lines = [since, f"files: {registry.folder(record.name).run(record.run)}"]
+    since = ", last seen" if condition is Condition.INTERRUPTED else " since"
+    stands = f"{record.name} · {condition.value}{since} {watermark_text(record.since_us)} UTC · {starts}"
+    lines = [stands, f"files: {registry.folder(record.name).run(record.run)}"]
     if record.reason:
         lines.append(f"reason: {record.reason}")
     return found, [*lines, *([live_text(found, time.time())] if found else [])]

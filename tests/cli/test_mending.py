@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,12 @@ def test_a_second_mistake_can_be_mended_too_and_what_is_stopped_is_started_with_
     dead = write(place, LENIENT.replace("AS n", "AS n, COUNT(word) AS m"), "other.sql")
     place.told("update", "counted", dead, "--yes", "--allow-state-loss", "--set", "checkpoint.interval.ms=3600000")
     place.kill_all("counted")  # before it has an epoch of its own
+    seen = next((place.home / "topologies/counted/runs").glob("*/container-1/metrics-*")).stat().st_mtime
+    told = place.told("status", "counted")
+    shown = re.match(r"counted · interrupted, last seen (.*) UTC · \d+ starts\n", told)
+    assert shown, told
+    assert int(seen) <= datetime.fromisoformat(f"{shown[1]}Z").timestamp() <= time.time()
+    assert f"interrupted  {shown[1]} " in place.told("list")
     told = place.told("update", "counted", kept, "--yes", "--allow-state-loss", *EPOCHS)
     assert re.match(r"starts   from epoch \d+, made .* UTC, for it was interrupted\n", told)
     say(place, "e")
@@ -105,6 +113,9 @@ def test_a_second_mistake_can_be_mended_too_and_what_is_stopped_is_started_with_
 def test_what_cannot_be_started_stays_as_it_was(place: Place) -> None:
     submit_and_fail(place)
     reason = Registry(place.home).find("counted").reason  # type: ignore[union-attr]
+    first, *others = reason.splitlines()
+    said = ["server: topology 'counted' has failed: " + first, *("server: " + line for line in others)]
+    assert place.told("logs", "counted").splitlines()[-len(said) :] == said
     gone = LENIENT.replace(", 'follow' = 'true'", "").replace("lines.jsonl", "gone.jsonl")
     failed = place.ask("update", "counted", write(place, gone, "gone.sql"), "--yes", "--allow-state-loss")
     assert failed.exit_code == 1, failed.output

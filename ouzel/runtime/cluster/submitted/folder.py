@@ -213,6 +213,15 @@ class TopologyFolder:
         described.save_outline()
         return described
 
+    def last_seen_us(self, run: str) -> int | None:
+        """When processes of a run last wrote their metrics or logs, in microseconds since 1970; None if they never did."""
+        home = self.run(run)
+        times = []
+        for path in [home / "server.log", *home.glob("container-*/metrics-*"), *home.glob("container-*/*.log")]:
+            with contextlib.suppress(OSError):
+                times.append(path.stat().st_mtime_ns // 1000)
+        return max(times, default=None)
+
     def load(self, run: str, read: Callable[[Path], RunDescription] = load_description) -> RunDescription:
         """The description of a run; its `home` is the link for sockets while that is there. `read` reads it in the job directory.
 
