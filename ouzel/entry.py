@@ -147,6 +147,7 @@ def submit(what: What, name: str = "", *, from_: str | Path | None = None, allow
         OuzelError: it could not be started.
     """
     job = _job(what)
+    session.start_instead_of_submitting(job)
     if from_ is None:
         from ouzel.submitting import name_for, submit_job
 
@@ -184,11 +185,13 @@ def update(
     parallelism: Mapping[str, int] | None = None,
     allow_state_loss: bool = False,
     bootstrap: bool = False,
+    trust_functions: bool = False,
 ) -> Handle:
     """Change what was submitted under that name, at an epoch, while it keeps its state: a new handle on it.
 
     Either another query takes its place, which nobody is asked to approve, or components get other numbers of tasks. A handle from before
-    ends with what it has read, for the topology stops and starts again.
+    ends with what it has read, for the topology stops and starts again. One that was stopped, has failed or was interrupted starts from
+    its newest epoch.
 
     Args:
         name: by which it was submitted.
@@ -196,9 +199,11 @@ def update(
         parallelism: how many tasks components have from now on.
         allow_state_loss: whether operators that mean something else in the new query may begin empty; what they kept is lost.
         bootstrap: whether they are filled from all that the tables have given so far.
+        trust_functions: whether functions of yours whose code is another give what they gave of all rows that have come so far, so that
+            what is kept of these rows still holds.
 
     Raises:
-        SubmissionError: it does not run, keeps no epochs, cannot have so many tasks, or state would be lost; it is as it was.
+        SubmissionError: it is paused or has finished, keeps no epochs, cannot have so many tasks, or state would be lost; it is as it was.
         OuzelError: it could not be started so.
     """
     from ouzel.submitting import plan_update, update_parallelism
@@ -206,7 +211,10 @@ def update(
     if (what is None) == (parallelism is None):
         raise SubmissionError("an update is either of a query or of parallelism; write one of them")
     if what is not None:
-        plan_update(_job(what), name, bootstrap=bootstrap).carry_out(allow_state_loss=allow_state_loss)
+        job = _job(what)
+        session.start_instead_of_submitting(job)
+        planned = plan_update(job, name, bootstrap=bootstrap, trust_functions=trust_functions)
+        planned.carry_out(allow_state_loss=allow_state_loss)
     else:
         update_parallelism(name, parallelism or {})
     return attach(name)

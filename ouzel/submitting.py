@@ -8,6 +8,7 @@ import runpy
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -68,8 +69,10 @@ class PlannedUpdate:
     @property
     def text(self) -> str:
         """See `describe_changes`."""
+        if self._present.begins_anew:
+            return f"anew     all of it: topology '{self.name}' has kept no epoch so far, so nothing can be lost"
         told = describe_changes(self.evolution, self._present.topology, self._job.topology)
-        return "\n".join([*self.history, told])
+        return "\n".join([*self.history, *describe_start(self._present), told])
 
     def carry_out(self, *, allow_state_loss: bool = False) -> None:
         """Put it there.
@@ -83,11 +86,14 @@ class PlannedUpdate:
 
         if self.evolution.losses and not allow_state_loss:
             raise SubmissionError(
-                f"topology '{self.name}' is not updated, for the state of {name_losses(self.evolution)} would be lost; add "
-                "--allow-state-loss (in Python allow_state_loss=True), or submit the new query under another name"
+                f"topology '{self.name}' is not updated, for the state of {name_losses(self.evolution)} would be lost; "
+                f"{_advise_of_loss(self.evolution)}"
             )
         formers, noted = find_formers(self.evolution)
-        is_anew, filled = self.evolution.is_result_anew, self.evolution.filled
+        if self._present.begins_anew:
+            noted = {component.name: "" for component in self._job.topology.components}
+        is_anew = self.evolution.is_result_anew or self._present.begins_anew
+        filled = self.evolution.filled
         following = Next(self._job.topology, _about(self._job), formers, noted, is_anew, filled)
         replace_topology(Registry(), self._present, following)
 
@@ -97,6 +103,23 @@ def describe_changes(evolution: Evolution, old: Topology, new: Topology) -> str:
     losses = len(evolution.losses)
     lost = f"the state of {losses} operator{'' if losses == 1 else 's'} is lost" if losses else "no state is lost"
     return "\n".join([*map(str, evolution.changes), *_other_tasks(old, new), lost])
+
+
+def describe_start(present: Present) -> Iterator[str]:
+    """From where a topology starts that does not run."""
+    if present.newest is not None:
+        made = datetime.fromtimestamp(present.newest.made_us / 1e6, UTC)
+        yield f"starts   from epoch {present.newest.epoch:,}, made {made:%Y-%m-%d %H:%M:%S} UTC, for {present.standing}"
+
+
+def _advise_of_loss(evolution: Evolution) -> str:
+    allow = "add --allow-state-loss (in Python allow_state_loss=True), or submit the new query under another name"
+    if not all(one.by_code for one in evolution.losses):
+        return allow
+    return (
+        "if your functions give what they gave of all rows that have come so far, add --trust-functions (in Python trust_functions=True); "
+        f"else {allow}"
+    )
 
 
 def _other_tasks(old: Topology, new: Topology) -> Iterator[str]:
@@ -117,24 +140,51 @@ def find_formers(evolution: Evolution) -> tuple[Mapping[str, Former], dict[str, 
     return evolution.formers, {name: one.notes for name, one in evolution.formers.items()}
 
 
-def plan_update(job: session.Job, name: str, *, bootstrap: bool = False) -> PlannedUpdate:
-    """See what becomes of a submitted topology when this job takes its place; `bootstrap`: what cannot be kept is filled from history.
+def plan_update(
+    job: session.Job, name: str, *, bootstrap: bool = False, trust_functions: bool = False
+) -> PlannedUpdate:
+    """See what becomes of a submitted topology when this job takes its place.
+
+    Args:
+        job: what it is to be.
+        name: by which it was submitted.
+        bootstrap: whether what cannot be kept is filled from history.
+        trust_functions: whether functions whose code is another give what they gave of all rows that have come so far.
 
     Raises:
         SubmissionError: it cannot be updated now, or not with this job.
         OuzelError: the job cannot run, or would be told of rows that it has never seen.
     """
     from ouzel.explain.wording import expression_text
-    from ouzel.planner.evolution import compare_topologies
+    from ouzel.planner.evolution import Evolution, compare_topologies
     from ouzel.runtime.cluster.submitted.registry import Registry
     from ouzel.runtime.cluster.submitted.update import read_present
 
     session.refuse_nothing(job)
     present = read_present(Registry(), name)
     job = session.ready(_in_place_of(present, job))
-    evolution = compare_topologies(present.topology, job.topology, expression_text, fills=bootstrap)
+    if bootstrap:
+        _check_can_be_filled(present)
+    if present.begins_anew:
+        return PlannedUpdate(name, Evolution((), (), ()), present, job)
+    evolution = compare_topologies(
+        present.topology, job.topology, expression_text, fills=bootstrap, trusts=trust_functions
+    )
     history = _find_history(present, job, evolution) if evolution.filled else ()
     return PlannedUpdate(name, evolution, present, job, history)
+
+
+def _check_can_be_filled(present: Present) -> None:
+    """See that history can be read up to an epoch of what the topology is now.
+
+    Raises:
+        SubmissionError: there is none.
+    """
+    if present.is_down and (present.newest is None or present.newest.revision != present.revision):
+        raise SubmissionError(
+            f"topology '{present.name}' has kept no epoch of the query that it has now, up to which history could be read; leave out "
+            "--bootstrap"
+        )
 
 
 def _find_history(present: Present, job: session.Job, evolution: Evolution) -> tuple[str, ...]:
@@ -198,7 +248,9 @@ def load_program_job(path: Path) -> session.Job:
 
     _run_up_to(path, keep_instead)
     if not jobs:
-        raise QueryError(f"{path} starts no topology", instead="have it call ouzel.start(...) or ouzel.run(...)")
+        raise QueryError(
+            f"{path} starts no topology", instead="have it call ouzel.start(...), ouzel.run(...) or ouzel.submit(...)"
+        )
     return jobs[0]
 
 

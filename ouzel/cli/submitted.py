@@ -214,11 +214,13 @@ def explain_submitted(name: str) -> str:
 def _find_standing(registry: Registry, record: Submitted, condition: Condition) -> tuple[Status | None, list[str]]:
     from ouzel.cli.status import live_text, watermark_text
     from ouzel.runtime.cluster.submitted.verbs import find_status
+    from ouzel.runtime.protocol.cluster.submitted import Condition
 
     found = find_status(registry, record)
     starts = f"{record.starts:,} start{'' if record.starts == 1 else 's'}"
-    since = f"{record.name} · {condition.value} since {watermark_text(record.since_us)} UTC · {starts}"
-    lines = [since, f"files: {registry.folder(record.name).run(record.run)}"]
+    since = ", last seen" if condition is Condition.INTERRUPTED else " since"
+    stands = f"{record.name} · {condition.value}{since} {watermark_text(record.since_us)} UTC · {starts}"
+    lines = [stands, f"files: {registry.folder(record.name).run(record.run)}"]
     if record.reason:
         lines.append(f"reason: {record.reason}")
     return found, [*lines, *([live_text(found, time.time())] if found else [])]
@@ -399,8 +401,9 @@ def _start(
     """Start a submitted topology again.
 
     It was stopped, has failed, or its processes are gone.
-    One that keeps no state goes on where it was. Any other begins a new run: its sources read from their committed offsets, or from the
-    beginning if they keep none.
+    It goes on from its last epoch, with the same query; `ouzel update` puts another one there.
+    One that keeps nothing goes on where it was. Only one that keeps state without epochs begins a new run: its sources read from their
+    committed offsets, or from the beginning if they keep none.
     """
     with report_errors(debug):
         from ouzel.runtime.cluster.submitted.verbs import start_all, start_topology

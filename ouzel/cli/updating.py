@@ -39,11 +39,19 @@ def update_submitted(
     bootstrap: Annotated[
         bool, typer.Option("--bootstrap", help="Fill what cannot be kept from all that the tables have given so far.")
     ] = False,
+    trust_functions: Annotated[
+        bool,
+        typer.Option(
+            "--trust-functions",
+            help="Keep the state behind functions of yours that have other code: of all rows so far they give what they gave.",
+        ),
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Change a submitted topology while it keeps its state.
 
     It stops with a last epoch, and starts from that with another query, or other numbers of tasks.
+    One that was stopped, has failed or was interrupted starts from its newest epoch.
     What becomes of each operator's state is printed, and waits to be approved. What cannot be changed is refused before it stops.
     """
     with report_errors(debug):
@@ -53,10 +61,12 @@ def update_submitted(
             raise typer.BadParameter("write either FILE.sql or --parallelism COMPONENT=N", param_hint="NAME")
         prepare()
         if file is not None:
-            _update_query(name, file, pairs(settings, "--set"), Approval(yes, dry_run, allow_state_loss, bootstrap))
+            approval = Approval(yes, dry_run, allow_state_loss, bootstrap, trust_functions)
+            _update_query(name, file, pairs(settings, "--set"), approval)
             return
-        if bootstrap:
-            raise typer.BadParameter("other numbers of tasks keep all state; leave it out", param_hint="--bootstrap")
+        for given, option in ((bootstrap, "--bootstrap"), (trust_functions, "--trust-functions")):
+            if given:
+                raise typer.BadParameter("other numbers of tasks keep all state; leave it out", param_hint=option)
         wanted = {component: _number_of_tasks(tasks) for component, tasks in pairs(parallelism, "--parallelism")}
         from ouzel.submitting import update_parallelism
 
@@ -72,6 +82,7 @@ class Approval(NamedTuple):
     dry_run: bool
     allow_state_loss: bool
     bootstrap: bool = False
+    trust_functions: bool = False
 
 
 def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], approval: Approval) -> None:
@@ -80,14 +91,14 @@ def _update_query(name: str, file: Path, given: Sequence[tuple[str, str]], appro
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecretWarning)  # such a query is refused
         job = load_program_job(file) if file.suffix == ".py" else read_query(file, ()).load(given)
-    update = plan_update(job, name, bootstrap=approval.bootstrap)
+    update = plan_update(job, name, bootstrap=approval.bootstrap, trust_functions=approval.trust_functions)
     typer.echo(update.text)
     if approval.dry_run:
         return
     if update.evolution.losses and not approval.allow_state_loss:
         update.carry_out()  # which is refused
     if not (approval.yes or _is_approved(name)):
-        raise SubmissionError(f"topology '{name}' is not updated, and goes on as it was")
+        raise SubmissionError(f"topology '{name}' is not updated, and is as it was")
     update.carry_out(allow_state_loss=approval.allow_state_loss)
     typer.echo(f"updated '{name}'")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan import AddsWindow, Aggregate, Node, Scan, Sink, walk
+from ouzel.compiler.plan.sources import OF_BAD_RECORDS
 from ouzel.planner.meaning import Meanings, whole
 
 ExpressionText = Callable[[Expression], str]
@@ -15,7 +16,7 @@ ExpressionText = Callable[[Expression], str]
 def place_of_table(scan: Node) -> tuple[object, ...]:
     """What tells a table that is read from others: where one is, its source can read on where another stood."""
     assert isinstance(scan, Scan)
-    return (scan.table, scan.connector, tuple(sorted(scan.options)))
+    return scan.place
 
 
 def tell_other_option(old: Scan | Sink, new: Scan | Sink) -> str:
@@ -23,7 +24,8 @@ def tell_other_option(old: Scan | Sink, new: Scan | Sink) -> str:
     if old.connector != new.connector:
         return f"its connector is {new.connector}, and was {old.connector}"
     before, now = dict(old.options), dict(new.options)
-    key = min((key for key in before.keys() | now.keys() if before.get(key) != now.get(key)), default="")
+    others = (key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+    key = min(others, key=lambda one: (one in OF_BAD_RECORDS, one), default="")
     if key not in now:
         return f"its option '{key}' is gone"
     return f"its option '{key}' is another" if key in before else f"its option '{key}' is new"
@@ -39,7 +41,7 @@ def find_differences(old: Node, new: Node, before: Meanings, now: Meanings, word
         now: what those of the new plan mean.
         words: how expressions are shown.
     """
-    yield from _other_code(before.code_of(old), now.code_of(new))
+    yield from find_other_code(old, new, before, now)
     yield from _other_sources(whole(old), whole(new))
     yield from _other_conditions(before.conditions(old), now.conditions(new), words)
     windows = [_windows(node) for node in (old, new)]
@@ -53,10 +55,13 @@ def find_differences(old: Node, new: Node, before: Meanings, now: Meanings, word
     yield "what it computes, or what comes to it, is something else now"
 
 
-def _other_code(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    for name in now:
-        if name in before and before[name] != now[name]:
-            yield f"the code of {name} is another, and what it gave before is in it"
+def find_other_code(old: Node, new: Node, before: Meanings, now: Meanings) -> Iterator[str]:
+    """Which of the user's functions before two operators have other code, if both call them by the same name."""
+    had, has = before.code_of(old), now.code_of(new)
+    called = now.called_in(new)
+    for name in has:
+        if name in had and had[name] != has[name]:
+            yield f"the code of {called.get(name, name)} is another, and what it gave before is in it"
 
 
 def _other_sources(old: Node, new: Node) -> Iterator[str]:

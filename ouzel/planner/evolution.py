@@ -12,7 +12,13 @@ from enum import Enum
 
 from ouzel.compiler.plan import Node, Scan, Sink, scans_in, sinks_in, walk
 from ouzel.errors import TopologyError
-from ouzel.planner.differences import ExpressionText, find_differences, place_of_table, tell_other_option
+from ouzel.planner.differences import (
+    ExpressionText,
+    find_differences,
+    find_other_code,
+    place_of_table,
+    tell_other_option,
+)
 from ouzel.planner.former import EMPTY, Former
 from ouzel.planner.meaning import Meanings, keeps_state, whole
 from ouzel.planner.topology import Component, Topology
@@ -40,12 +46,14 @@ class StateChange:
         what: it, in words.
         fate: what becomes of it.
         why: one sentence without its full stop.
+        by_code: nothing but the code of functions is another, so it could be kept if these are trusted.
     """
 
     component: str
     what: str
     fate: StateFate
     why: str
+    by_code: bool = False
 
     def __str__(self) -> str:
         return f"{self.fate.value:7}  {self.what}: {self.why}"
@@ -97,6 +105,8 @@ class _Operator:
     component: Component
     node: Node
     meaning: str
+    trusting: str
+    """Its meaning where functions count as the same whatever their code is."""
     before: list[_Operator] = field(default_factory=list)
     former: _Operator | None = None
     fate: StateFate = StateFate.NEW
@@ -112,6 +122,7 @@ class _Plan:
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.meanings = topology, Meanings(topology.code, topology.sides)
+        self.trusting = Meanings(topology.code, topology.sides, trusts=True)
         self.sources = {one.name: scan for one in topology.components for scan in scans_in(one.chain[:1])}
         self.operators: list[_Operator] = []
         self._last: dict[str, list[_Operator]] = {}
@@ -122,7 +133,7 @@ class _Plan:
         before = list(dict.fromkeys(one for link in component.inputs for one in self._last[link.component]))
         for node in component.chain:
             if keeps_state(node):
-                made = _Operator(component, node, self.meanings.of(node), before)
+                made = _Operator(component, node, self.meanings.of(node), self.trusting.of(node), before)
                 self.operators.append(made)
                 before = [made]
         self._last[component.name] = before
@@ -146,10 +157,13 @@ def filled_name(component: str) -> str:
     return f"{component} filled"
 
 
-def compare_topologies(old: Topology, new: Topology, words: ExpressionText = str, *, fills: bool = False) -> Evolution:
+def compare_topologies(
+    old: Topology, new: Topology, words: ExpressionText = str, *, fills: bool = False, trusts: bool = False
+) -> Evolution:
     """What becomes of each operator's state, source and sink when `new` takes the place of `old`.
 
-    Where it `fills`, what cannot be kept is filled from history, together with what comes before it.
+    Where it `fills`, what cannot be kept is filled from history, together with what comes before it. Where it `trusts`, a function whose
+    code is another gives what it gave of all rows that have come so far.
 
     Raises:
         TopologyError: what is to be filled cannot be; what would begin empty would be told of rows that a source takes back and that it
@@ -161,12 +175,12 @@ def compare_topologies(old: Topology, new: Topology, words: ExpressionText = str
                 f"'{component.name}' is written by hand, and nobody can tell what of its state still holds; submit the new topology "
                 "under another name"
             )
-    return _Comparison(_Plan(old), _Plan(new), words, fills=fills).result()
+    return _Comparison(_Plan(old), _Plan(new), words, fills=fills, trusts=trusts).result()
 
 
 class _Comparison:
-    def __init__(self, old: _Plan, new: _Plan, words: ExpressionText, *, fills: bool) -> None:
-        self.old, self.new, self.words, self.fills = old, new, words, fills
+    def __init__(self, old: _Plan, new: _Plan, words: ExpressionText, *, fills: bool, trusts: bool) -> None:
+        self.old, self.new, self.words, self.fills, self.trusts = old, new, words, fills, trusts
         self.sources = _pair_sources(old, new)
 
     def result(self) -> Evolution:
@@ -232,18 +246,22 @@ class _Comparison:
 
     def _keep_equal(self) -> None:
         for operator in self.new.operators:
-            equal = [one for one in self.old.operators if one.meaning == operator.meaning]
-            equal.sort(key=lambda one: one.component.name != operator.component.name)
+            equal, why = self._equals_of(operator)
             if equal:
-                operator.former, operator.fate, operator.why = (
-                    equal[0],
-                    StateFate.KEPT,
-                    "it computes the same of the same rows",
-                )
+                operator.former, operator.fate, operator.why = equal[0], StateFate.KEPT, why
                 if self._sources_of(operator) != self.old.sources_before(equal[0].component.name):
                     operator.empty(
                         "the tables before it are read by other sources than before, which stood at other places"
                     )
+
+    def _equals_of(self, operator: _Operator) -> tuple[list[_Operator], str]:
+        """What means the same, that of the same name first, and why it does."""
+        equal = [one for one in self.old.operators if one.meaning == operator.meaning]
+        why = "it computes the same of the same rows"
+        if self.trusts and not equal:
+            equal = [one for one in self.old.operators if one.trusting == operator.trusting]
+            why = "functions before it have other code, and are trusted to give what they gave"
+        return sorted(equal, key=lambda one: one.component.name != operator.component.name), why
 
     def _sources_of(self, operator: _Operator) -> set[str]:
         """The former sources of those that it reads."""
@@ -303,6 +321,8 @@ class _Comparison:
         for component, sink in self.new.sinks:
             if sink.traits.returned and sink.input.retracts and operator in self.new.last_before(component):
                 former = next((old for _, old in self.old.sinks if old.traits.returned), None)
+                if self.trusts:
+                    return former is None or self.old.trusting.of(former) != self.new.trusting.of(sink)
                 return former is None or self.old.meanings.of(former) != self.new.meanings.of(sink)
         return False
 
@@ -331,10 +351,16 @@ class _Comparison:
 
     def _difference(self, old: _Operator, new: _Operator) -> str:
         """Why the state of one is of no use to the other."""
-        return next(find_differences(old.node, new.node, self.old.meanings, self.new.meanings, self.words))
+        before, now = self.old.meanings, self.new.meanings
+        if old.trusting == new.trusting:
+            unnamed = "a function before it has other code, and what it gave before is in it"
+            return next(find_other_code(old.node, new.node, before, now), unnamed)
+        return next(find_differences(old.node, new.node, before, now, self.words))
 
     def _describe(self, operator: _Operator) -> StateChange:
-        return StateChange(operator.component.name, operator.component.name, operator.fate, operator.why)
+        name, former = operator.component.name, operator.former
+        by_code = former is not None and operator.fate is StateFate.EMPTIED and former.trusting == operator.trusting
+        return StateChange(name, name, operator.fate, operator.why, by_code)
 
     def _find_dropped(self) -> Iterator[StateChange]:
         gone_on_from = [one.former for one in self.new.operators]

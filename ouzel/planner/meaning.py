@@ -80,10 +80,13 @@ class Meanings:
     Args:
         code: of the user's functions, by `function_key`, as it was when the plan was made.
         sides: what the tables held that are read whole.
+        trusts: a function that is called with a row, and gives what has the same types, counts as the same whatever its code is.
     """
 
-    def __init__(self, code: Iterable[tuple[str, str]] = (), sides: Iterable[tuple[str, Digests]] = ()) -> None:
-        self._code, self._sides = dict(code), dict(sides)
+    def __init__(
+        self, code: Iterable[tuple[str, str]] = (), sides: Iterable[tuple[str, Digests]] = (), *, trusts: bool = False
+    ) -> None:
+        self._code, self._sides, self._trusts = dict(code), dict(sides), trusts
         self._known: dict[int, tuple[Node, _Input]] = {}
 
     def of(self, node: Node) -> str:
@@ -122,6 +125,12 @@ class Meanings:
         """The code of the user's functions that the node or anything before it calls, by what they are called."""
         functions = {key for below in walk(whole(node)) for key, _ in functions_in(below)}
         return {key: self._code.get(key, UNKNOWN) for key in sorted(functions)}
+
+    def called_in(self, node: Node) -> dict[str, str]:
+        """What the user wrote where the node or anything before it calls functions that have no name, by what they are called."""
+        below = [getattr(one, part.name) for one in walk(whole(node)) for part in fields(one)]
+        steps = (part for value in below if isinstance(value, tuple) for part in value if isinstance(part, PythonStep))
+        return {step.id: step.called for step in steps}
 
     def times_of(self, node: Node) -> tuple[str, ...]:
         """What event time is before the node; nothing if nobody there waits for it."""
@@ -187,6 +196,7 @@ class Meanings:
         return told.with_inputs(tuple(cast(Node, self._input(one)) for one in node.inputs)) if node.inputs else told
 
     def _with_code(self, node: Node) -> Node:
+        node = node.as_meant(trusts=self._trusts)
         if not list(functions_in(node)):
             return node
         changed = {one.name: self._name_functions(getattr(node, one.name)) for one in fields(node) if one.init}
@@ -202,12 +212,12 @@ class Meanings:
             case AggregateCall() | OverCall() if value.row is not None:
                 return replace(value, function=self._name_code(value.function))
             case PythonStep(id=key):
-                return replace(value, id=self._name_code(key))
+                return value if self._trusts else replace(value, id=self._name_code(key))
         return value
 
     def _call_named(self, part: Expression) -> Expression:
         if isinstance(part, Call) and part.row is not None:
-            return replace(part, function=self._name_code(part.function))
+            return replace(part, function=part.function if self._trusts else self._name_code(part.function))
         return part
 
     def _name_code(self, key: str) -> str:

@@ -158,8 +158,8 @@ def test_what_is_wrong_is_told_before_anything_stops(place: Place, tmp_path: Pat
     with Registry(place.home).changing(Verb.PAUSE, "counted"):
         assert "is being changed by another command" in refused(place, "counted", good, "--yes")
     assert registry.find("counted") == record
-    place.told("stop", "counted")
-    assert "topology 'counted' is stopped: start it again with `ouzel start counted`" in refused(place, "counted", good)
+    place.told("pause", "counted")
+    assert "topology 'counted' is paused: have it go on with `ouzel resume counted`" in refused(place, "counted", good)
     place.told("kill", "counted")
     place.told("submit", good, "--set", "checkpoint.interval.ms=0")
     assert "keeps no epochs that an update could go on from" in refused(place, "counted", good, "--yes")
@@ -193,6 +193,7 @@ def test_what_cannot_be_kept_is_filled_from_history(place: Place) -> None:
     words.start()
     place.told("submit", write(place, COUNT), *EPOCHS)
     wait_until(lambda: len(place.rows("counted")) > 100)
+    wait_until(lambda: "complete" in place.ask("checkpoint", "list", "counted").stdout)
     more = write(place, COUNT.replace("AS n", "AS n, SUM(CHAR_LENGTH(word)) AS total"), "more.sql")
     planned = place.told("update", "counted", more, "--bootstrap", "--dry-run").splitlines()
     assert re.fullmatch(r"history  table 'lines': [\d,]+ records, as of the last epoch, are read again", planned[0])

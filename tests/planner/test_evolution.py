@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -133,6 +134,19 @@ def test_another_table_of_the_name_is_another(was: str, now: str, why: str) -> N
     assert "path" not in was or source.why == "its option 'path' is another, so it is read anew, as in a new run"
 
 
+@pytest.mark.parametrize(
+    "options", ["'bad.record' = 'skip'", "'bad.record' = 'dead-letter', 'dead-letter.path' = 'd.jsonl'"]
+)
+def test_what_becomes_of_bad_records_changes_nothing_of_the_others(options: str) -> None:
+    lenient = WORDS.replace("'path' = 'w.csv'", f"'path' = 'w.csv', {options}")
+    for query in (COUNT, WINDOWS):
+        evolution = compare_topologies(planned(f"{WORDS}{query};"), planned(f"{lenient}{query};"))
+        assert [one.fate for one in evolution.changes] == [StateFate.KEPT] * 3, evolution.changes
+        assert {former.component for former in evolution.formers.values()} >= {"w"}
+    both = compare_topologies(planned(f"{WORDS}{COUNT};"), planned(f"{lenient.replace('w.csv', 'v.csv')}{COUNT};"))
+    assert "its option 'path' is another" in both.sources[0].why
+
+
 def test_another_watermark_empties_windows_and_nothing_else() -> None:
     both = f"{WORDS}CREATE TABLE o WITH ('connector' = 'print') AS {WINDOWS}; {COUNT};"
     later = both.replace("ts AS ts", "ts AS ts - INTERVAL '5' SECOND")
@@ -217,6 +231,34 @@ def test_the_code_of_a_function_is_part_of_what_is_counted() -> None:
     assert lost.why == "the code of voiced is another, and what it gave before is in it"
     unnoted = replace(topology(whisper), code=())
     assert [one.fate for one in compare_topologies(unnoted, topology(whisper)).losses] == [StateFate.EMPTIED]
+
+
+class Word(NamedTuple):
+    """A record."""
+
+    word: str
+
+
+def test_functions_that_are_trusted_keep_what_is_behind_them_whatever_their_code_is(tmp_path: Path) -> None:
+    (tmp_path / "w.jsonl").write_text('{"word": "a"}\n')
+    words = ouzel.Source.file(tmp_path / "w.jsonl", Word, format="json")
+
+    def counted(function: Callable[[Word], Any], kind: type = str) -> Topology:
+        pairs = words.map(function, returns=kind).map(with_one, returns=tuple[kind, int])
+        return with_code(pairs.sum_by_key(ouzel.monoid.Sum()).job().topology)
+
+    def with_one(word: Any) -> Any:
+        return word, 1
+
+    was, now = counted(lambda record: record.word), counted(lambda record: record.word.strip())
+    (lost,) = compare_topologies(was, now).losses
+    assert (lost.why, lost.by_code) == ("a function before it has other code, and what it gave before is in it", True)
+    trusted = compare_topologies(was, now, trusts=True)
+    assert trusted.losses == ()
+    assert not trusted.is_result_anew
+    assert trusted.operators[0].why == "functions before it have other code, and are trusted to give what they gave"
+    other = compare_topologies(was, counted(lambda record: len(record.word), int), trusts=True)
+    assert not other.losses[0].by_code, "what it gives has another type"
 
 
 def test_what_a_function_uses_is_part_of_its_code() -> None:

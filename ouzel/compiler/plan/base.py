@@ -53,6 +53,10 @@ class Node(ABC):
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, left to right."""
 
+    def as_meant(self, *, trusts: bool) -> Node:
+        """The node without what changes nothing of its rows; if it `trusts`, without what tells the code of functions of the user's."""
+        return self
+
     @abstractmethod
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
         """The same node reading these."""

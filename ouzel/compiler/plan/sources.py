@@ -11,6 +11,9 @@ from ouzel.compiler.plan.base import Leaf, Names, Node, RowWise, SameColumns
 from ouzel.compiler.plan.rows import Changelog, RowRole
 from ouzel.compiler.types import Schema
 
+OF_BAD_RECORDS = frozenset({"bad.record", "dead-letter.path"})
+"""Options that say what becomes of records that cannot be read. They change nothing of where a source stands, and of what others say."""
+
 
 @dataclass(frozen=True)
 class Scan(Leaf):
@@ -76,6 +79,18 @@ class Scan(Leaf):
     def label(self) -> str:
         where = f" where {self.predicate}" if self.predicate else ""
         return f"Scan {self.table} ({self.connector}){where}"
+
+    def as_meant(self, *, trusts: bool) -> Node:
+        return replace(self, options=tuple(pair for pair in self.options if pair[0] not in OF_BAD_RECORDS))
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What tells the table from others: where one is, its source can read on where another stood."""
+        return (
+            self.table,
+            self.connector,
+            tuple(sorted(pair for pair in self.options if pair[0] not in OF_BAD_RECORDS)),
+        )
 
     @property
     def identity(self) -> tuple[object, ...]:

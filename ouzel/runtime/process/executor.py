@@ -222,9 +222,11 @@ class Executor:
             if has_ended(pidfd):
                 self._end_children(name)
                 result = _result(pidfd)
-                ended |= name in MASTERS and result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
+                is_over = name in MASTERS and result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
+                ended |= is_over
                 if not self._ending:
-                    print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
+                    said = "the topology has come to its end" if is_over else f"{name} ended: {_in_words(result)}"
+                    print(said, file=sys.stderr)
                     self._machine.on_exited(name, self._last_words(name, result), now_ms())
                 os.close(self._pidfds.pop(name))
         return ended

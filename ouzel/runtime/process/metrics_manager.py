@@ -43,7 +43,7 @@ class MetricsManager:
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._limit_s = _LIMITS * job.topology.settings.hang_timeout_ms / 1e3
         self._publisher: Publisher | None = None
-        self._credentials, self._address = job.credentials, ""
+        self._credentials, self._address, self._is_away = job.credentials, "", False
         self._pace = Pace(time.monotonic)
         self._receiver = ReportReceiver(job.container(container))
         self._history, self._began, self._next_sample = MetricsWriter(job.container(container)), time.monotonic(), 0.0
@@ -88,8 +88,11 @@ class MetricsManager:
             self._table.read_if_changed()
             for message in self._machine.messages(self._table, now_ms()):
                 self._hand_on(publisher, message)
+            self._is_away = False
         except (grpc.RpcError, _Moved) as error:
-            print(f"the topology master did not take a report: {error}", file=sys.stderr)
+            if not self._is_away:  # once until it answers again, for it is asked many times while it starts
+                print(describe_refusal(error), file=sys.stderr)
+            self._is_away = True
             self._hang_up()
 
     def _hand_on(self, publisher: Publisher, message: wire_pb2.ContainerReport) -> None:
@@ -121,6 +124,13 @@ class MetricsManager:
         if self._publisher is not None:
             self._publisher.close()
         self._publisher = None
+
+
+def describe_refusal(error: Exception) -> str:
+    """A line of the log: why a topology master did not take a report. gRPC's own text has many lines, and its time and addresses."""
+    code = getattr(error, "code", None)
+    why = f"gRPC says {code().name}" if code is not None else str(error)
+    return f"the topology master does not take reports now, and is told later: {why}"
 
 
 def run_metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:

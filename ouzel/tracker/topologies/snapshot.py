@@ -115,8 +115,7 @@ def take_snapshot(
     wanted = job.containers if with_processes else ()
     tables = {container: _read_table(home / f"container-{container}", problems) for container in wanted}
     return TopologySnapshot(
-        record,
-        registry.condition(record),
+        *registry.find_standing(record),
         job,
         home,
         user,

@@ -28,7 +28,7 @@ FITS = {
     Verb.STOP: {R, P, S, J},
     Verb.KILL: {R, P, S, J, T, N, F},
     Verb.START: {J, T, F},
-    Verb.UPDATE: {R},
+    Verb.UPDATE: {R, J, T, F},
     Verb.SAVEPOINT: {R, P, T},
     Verb.LOG_LEVEL: {R, P, S},
     Verb.SAMPLE: {R, P, S},

@@ -62,3 +62,22 @@ def test_what_ends_by_itself_is_not_updated(condition: Condition) -> None:
     machine = stopped(condition)
     assert (machine.to_do, machine.outcome) == (None, UpdateOutcome.REFUSED)
     assert machine.why == f"it has {condition.value} before it could be updated"
+
+
+def down() -> UpdateMachine:
+    machine = UpdateMachine()
+    machine.on_down()
+    return machine
+
+
+def test_what_is_down_is_not_stopped() -> None:
+    machine = down()
+    assert steps_of(machine) == FORTH
+    assert (machine.outcome, machine.why) == (UpdateOutcome.UPDATED, "")
+
+
+@pytest.mark.parametrize("step", FORTH)
+def test_what_is_down_and_cannot_be_updated_stays_down(step: UpdateStep) -> None:
+    machine = down()
+    assert steps_of(machine, step) == [*FORTH[: FORTH.index(step) + 1], UpdateStep.END, UpdateStep.RESTORE]
+    assert (machine.outcome, machine.why) == (UpdateOutcome.AS_IT_WAS, f"{step.name} failed")

@@ -135,6 +135,7 @@ class TopologyFolder:
         Raises:
             OSError: there is no room; the revision is the former one then, or this one.
         """
+        self._unlink(job.id)  # processes that were killed have left it, and only the description that goes names it
         for home, results in ((self.run(job.id), job.results), (self.submitted, None)):
             replace(job, home=home, results=results).save_outline()
 
@@ -212,6 +213,15 @@ class TopologyFolder:
         described = replace(job, home=make_link(self.run(job.id)))
         described.save_outline()
         return described
+
+    def last_seen_us(self, run: str) -> int | None:
+        """When processes of a run last wrote their metrics or logs, in microseconds since 1970; None if they never did."""
+        home = self.run(run)
+        times = []
+        for path in [home / "server.log", *home.glob("container-*/metrics-*"), *home.glob("container-*/*.log")]:
+            with contextlib.suppress(OSError):
+                times.append(path.stat().st_mtime_ns // 1000)
+        return max(times, default=None)
 
     def load(self, run: str, read: Callable[[Path], RunDescription] = load_description) -> RunDescription:
         """The description of a run; its `home` is the link for sockets while that is there. `read` reads it in the job directory.

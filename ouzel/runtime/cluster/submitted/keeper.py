@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -82,6 +83,12 @@ class Keeper:
             if record is not None and record.run == self._job.id:
                 why = reason if condition is Condition.FAILED else ""
                 self._registry.put(record, condition=condition, reason=why)
+        with contextlib.suppress(OSError):  # the last line of the logs: of a disk that is full, they lack it
+            print(
+                f"topology '{self._name}' has {_HOW[condition]}{': ' * bool(reason)}{reason}",
+                file=sys.stderr,
+                flush=True,
+            )
         if self._job.home.is_symlink():
             with contextlib.suppress(OSError):
                 self._job.home.unlink()
@@ -121,6 +128,7 @@ class Keeper:
         os.close(log)
 
 
+_HOW = {Condition.FINISHED: "finished", Condition.STOPPED: "been stopped", Condition.FAILED: "failed"}
 _END = {
     RunState.FINISHED: Condition.FINISHED,
     RunState.STOPPED: Condition.STOPPED,

@@ -114,14 +114,23 @@ class Registry:
         execution = self.folder(record.name).execution_state(record.run) if is_alive else None
         return record.find_condition(is_alive=is_alive, execution=execution)
 
+    def find_standing(self, record: Submitted) -> tuple[Submitted, Condition]:
+        """The record as people are shown it, and how its topology stands: one that was interrupted is so since it was last seen."""
+        condition = self.condition(record)
+        if condition is Condition.INTERRUPTED:
+            seen_us = self.folder(record.name).last_seen_us(record.run)
+            record = replace(record, since_us=seen_us or record.since_us)
+        return record, condition
+
     def look_up(self, verb: Verb, name: str) -> tuple[Submitted, Condition]:
         """The record for a command that changes nothing, and how its topology stands.
 
         Raises:
             SubmissionError: there is none of that name.
         """
-        record = self.find(name)
-        condition = None if record is None else self.condition(record)
+        record, condition = self.find(name), None
+        if record is not None:
+            record, condition = self.find_standing(record)
         _refuse_unless_fit(verb, name, condition)
         assert record is not None
         assert condition is not None

@@ -20,6 +20,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.refused import check_nodes
 from ouzel.planner.rescaling import check_keeps_epochs
 from ouzel.planner.topology import Topology
+from ouzel.runtime.checkpoints.manifest import Manifest
 from ouzel.runtime.checkpoints.store import CheckpointStore
 from ouzel.runtime.cluster.local import check_start, describe_tables, find_modules
 from ouzel.runtime.cluster.submitted.attached import AttachedHandle
@@ -27,10 +28,17 @@ from ouzel.runtime.cluster.submitted.filling import Filling
 from ouzel.runtime.cluster.submitted.folder import About, TopologyFolder
 from ouzel.runtime.cluster.submitted.launch import check_can_be_kept, find_variables, start_again
 from ouzel.runtime.cluster.submitted.registry import Registry
-from ouzel.runtime.cluster.submitted.revisions import describe_revision
+from ouzel.runtime.cluster.submitted.revisions import describe_revision, find_newest
 from ouzel.runtime.cluster.submitted.verbs import check_last_epoch, end_processes, stop_processes
 from ouzel.runtime.process.job import RunDescription, load_program
-from ouzel.runtime.protocol.cluster.submitted import Condition, RefuseCommand, Submitted, Verb, find_missing_secrets
+from ouzel.runtime.protocol.cluster.submitted import (
+    ALIVE,
+    Condition,
+    RefuseCommand,
+    Submitted,
+    Verb,
+    find_missing_secrets,
+)
 from ouzel.runtime.protocol.cluster.updating import UpdateMachine, UpdateOutcome, UpdateStep
 from ouzel.runtime.run import RunState, Status
 
@@ -49,6 +57,8 @@ class Present:
         about: what commands show of it.
         revision: how often it has been updated.
         directory: where relative paths of its tables start.
+        condition: how it stands.
+        newest: of one that does not run, the epoch that it goes on from; None if it has kept none, and of one that runs.
     """
 
     name: str
@@ -57,6 +67,26 @@ class Present:
     about: About
     revision: int
     directory: Path
+    condition: Condition = Condition.RUNNING
+    newest: Manifest | None = None
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it does not run: it starts with the update."""
+        return self.condition not in ALIVE
+
+    @property
+    def standing(self) -> str:
+        """How it stands, in words."""
+        verb = (
+            "has" if self.condition is Condition.FAILED else "was" if self.condition is Condition.INTERRUPTED else "is"
+        )
+        return f"it {verb} {self.condition.value}"
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether there is nothing that it could go on from."""
+        return self.is_down and self.newest is None
 
 
 @dataclass(frozen=True)
@@ -84,19 +114,34 @@ def read_present(registry: Registry, name: str) -> Present:
     """What a topology is that can be updated now.
 
     Raises:
-        SubmissionError: there is none of that name, or it does not run, or it keeps no epochs.
-        TopologyError: what it defines cannot be loaded here.
+        SubmissionError: there is none of that name, or it is paused, stopping or finished, or it keeps no epochs.
+        TopologyError: what it defines cannot be loaded here, or its epochs cannot be read.
+        StateError: it is down, and none of its epochs can be used.
     """
-    record, _ = registry.look_up(Verb.UPDATE, name)
+    record, condition = registry.look_up(Verb.UPDATE, name)
     folder = registry.folder(name)
     job = folder.load(record.run)
     topology = load_program(folder.run(record.run), job.revision)
     check_keeps_epochs(topology)
-    return Present(name, topology, job.packing, folder.about(), job.revision, job.directory)
+    newest = None if condition in ALIVE else _find_newest(folder, job)
+    return Present(name, topology, job.packing, folder.about(), job.revision, job.directory, condition, newest)
+
+
+def _find_newest(folder: TopologyFolder, job: RunDescription) -> Manifest | None:
+    """The epoch that a topology which does not run goes on from.
+
+    Raises:
+        StateError: there are some, and none can be used.
+        TopologyError: they cannot be read.
+    """
+    try:
+        return find_newest(job, CheckpointStore(folder.find_checkpoints(job.id)))
+    except OSError as error:
+        raise TopologyError(f"the epochs of the topology cannot be read: {error.strerror}") from error
 
 
 def replace_topology(registry: Registry, present: Present, following: Next) -> Submitted:
-    """Have a topology go on as another one, from an epoch that is taken now; its record.
+    """Have a topology go on as another one, from an epoch that is taken now, or from its newest one if it does not run; its record.
 
     Raises:
         SubmissionError: it is not what `present` says any more, cannot be updated now, or no last epoch could be kept.
@@ -107,11 +152,11 @@ def replace_topology(registry: Registry, present: Present, following: Next) -> S
         assert record is not None
         folder = registry.folder(record.name)
         job = folder.load(record.run)
-        if job.revision != present.revision:
+        if (job.revision, registry.condition(record)) != (present.revision, present.condition):
             raise SubmissionError(
-                f"topology '{record.name}' was updated by another command meanwhile; write this one again"
+                f"topology '{record.name}' was changed by another command meanwhile; write this one again"
             )
-        update = _Update(registry, record, folder, job)
+        update = _Update(registry, record, folder, job, present)
         if following.filled:
             update.filling = Filling(
                 present.topology, following.topology, job.packing, job.directory, following.formers, following.filled
@@ -130,9 +175,11 @@ def _check(topology: Topology) -> None:
 class _Update:
     """One update of a topology that nobody else changes meanwhile."""
 
-    def __init__(self, registry: Registry, record: Submitted, folder: TopologyFolder, job: RunDescription) -> None:
+    def __init__(
+        self, registry: Registry, record: Submitted, folder: TopologyFolder, job: RunDescription, present: Present
+    ) -> None:
         self._registry, self._record, self._folder, self._job = registry, record, folder, job
-        self._name, self._next = record.name, job
+        self._name, self._next, self._present, self._former = record.name, job, present, record
         self._variables = self._former_variables = record.variables
         self._condition = record.condition
         self.filling: Filling | None = None
@@ -146,7 +193,9 @@ class _Update:
         topology, former = following.topology, self._job
         # Between the two revisions lies that of the epoch that is filled.
         revision = former.revision + (2 if following.filled else 1)
-        described = describe_revision(former, topology, following.formers, revision)
+        newest = self._present.newest
+        kept = newest.revision if newest else None
+        described = describe_revision(former, topology, following.formers, revision, kept)
         check_start(described.packing)
         self._next = replace(
             described,
@@ -163,7 +212,7 @@ class _Update:
             self._forget_next()
             if isinstance(error, OSError):
                 raise TopologyError(
-                    f"topology '{self._name}' is not updated, and runs on as it was: the update cannot be kept in {self._folder.path}: "
+                    f"topology '{self._name}' is not updated, and {self._as_it_was}: the update cannot be kept in {self._folder.path}: "
                     f"{error.strerror}; make room there"
                 ) from error
             raise
@@ -180,17 +229,20 @@ class _Update:
         return tuple((name, known.get(former, former) if former else name + fresh) for name, former in noted.items())
 
     def carry_out(self) -> Submitted:
-        """Stop it, replace what it is, and start it.
+        """Stop it if it runs, replace what it is, and start it.
 
         Raises:
             OuzelError: it is not updated; says how it stands now.
         """
-        store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
-        kept = max(store.epochs(), default=0)
-        self._record = self._registry.put(self._record, is_updating=True)
         machine, cause = UpdateMachine(), None
-        status = self._stop()
-        machine.on_stopped(self._condition, _why_not_kept(store, kept, status))
+        if self._present.is_down:
+            machine.on_down()
+        else:
+            store = CheckpointStore(self._folder.find_checkpoints(self._job.id))
+            kept = max(store.epochs(), default=0)
+            self._record = self._registry.put(self._record, is_updating=True)
+            status = self._stop()
+            machine.on_stopped(self._condition, _why_not_kept(store, kept, status))
         while (step := machine.to_do) is not None:
             try:
                 self._do(step)
@@ -219,6 +271,8 @@ class _Update:
                 if self.filling is not None and self._own_results is not None:
                     shutil.rmtree(self._own_results, ignore_errors=True)
                 self._folder.begin_revision(self._job)
+                if self._present.is_down:
+                    self._stay_down()
             case UpdateStep.START_FORMER:
                 self._start_as_it_was()
             case UpdateStep.STOP:
@@ -243,7 +297,11 @@ class _Update:
                 f"topology '{self._name}' is not updated: {machine.why}; and it could not be started again as it was: {machine.why_down}; "
                 f"when that is mended, bring it back with `ouzel start {self._name}`"
             )
-        return TopologyError(f"topology '{self._name}' is not updated, and goes on as it was: {machine.why}")
+        return TopologyError(f"topology '{self._name}' is not updated, and {self._as_it_was}: {machine.why}")
+
+    @property
+    def _as_it_was(self) -> str:
+        return f"{self._present.standing}, as before" if self._present.is_down else "goes on as it was"
 
     def _fill(self, filling: Filling) -> None:
         """Write the epoch that the next revision goes on from.
@@ -292,6 +350,14 @@ class _Update:
     def _start_as_it_was(self) -> None:
         present = self._registry.find(self._name) or self._record
         start_again(self._registry, replace(present, variables=self._former_variables))
+        self._forget_next()
+
+    def _stay_down(self) -> None:
+        """It stands as it did before the update."""
+        record = self._registry.find(self._name) or self._record
+        if record.starts != self._former.starts:
+            former = self._former
+            self._registry.put(record, condition=former.condition, reason=former.reason, variables=former.variables)
         self._forget_next()
 
     def _forget_next(self) -> None:

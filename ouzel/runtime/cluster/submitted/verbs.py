@@ -40,7 +40,7 @@ def list_submitted(registry: Registry) -> list[tuple[Submitted, Condition]]:
     for name in registry.names():
         with contextlib.suppress(SubmissionError):
             records.append(registry.find(name))
-    return [(record, registry.condition(record)) for record in records if record is not None]
+    return [registry.find_standing(record) for record in records if record is not None]
 
 
 def find_status(registry: Registry, record: Submitted) -> Status | None:

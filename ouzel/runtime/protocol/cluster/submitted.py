@@ -65,7 +65,7 @@ _FITS: dict[Verb, frozenset[Condition]] = {
     Verb.STOP: frozenset({Condition.RUNNING, Condition.PAUSED, Condition.STOPPING, Condition.INTERRUPTED}),
     Verb.KILL: frozenset(Condition),
     Verb.START: frozenset({Condition.INTERRUPTED, Condition.STOPPED, Condition.FAILED}),
-    Verb.UPDATE: frozenset({Condition.RUNNING}),
+    Verb.UPDATE: frozenset({Condition.RUNNING, Condition.INTERRUPTED, Condition.STOPPED, Condition.FAILED}),
     Verb.SAVEPOINT: frozenset({Condition.RUNNING, Condition.PAUSED, Condition.STOPPED}),
     Verb.LOG_LEVEL: ALIVE,
     Verb.SAMPLE: ALIVE,
@@ -78,7 +78,8 @@ _INSTEAD = {
     Condition.INTERRUPTED: "bring it back with `ouzel start {name}`",
     Condition.STOPPED: "start it again with `ouzel start {name}`",
     Condition.FINISHED: "read its answer with `ouzel results {name}`, or remove it with `ouzel kill {name}` and submit it anew",
-    Condition.FAILED: "see `ouzel status {name}`, then start it again with `ouzel start {name}`",
+    Condition.FAILED: "see `ouzel status {name}`, then mend its query with `ouzel update {name} FILE.sql`, or start it again as it is "
+    "with `ouzel start {name}`",
 }
 
 

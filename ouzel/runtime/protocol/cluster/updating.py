@@ -1,8 +1,9 @@
 """An update of a submitted topology, step by step. Without I/O or clock.
 
-The topology stops with a last epoch, is replaced, and starts from that epoch. What goes wrong after the stop leads back: its processes end,
-it is what it was, and starts. Whoever carries out the steps may die between any two of them: the description of the run, which REPLACE and
-RESTORE replace at once, says what the next start starts.
+One that is down, for it was stopped, has failed or was interrupted, is replaced, and starts from its newest epoch. What goes wrong leads
+back to where it was. One that runs stops with a last epoch, is replaced, and starts from that epoch. What goes wrong after the stop leads
+back: its processes end, it is what it was, and starts. Whoever carries out the steps may die between any two of them: the description of
+the run, which REPLACE and RESTORE replace at once, says what the next start starts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class UpdateStep(Enum):
 
 
 class UpdateOutcome(Enum):
-    """How an update ends: it is what it was to be; it is what it was, and runs on or has ended by itself; it does not run."""
+    """How an update ends: it is what it was to be; it has ended by itself; it is what it was, and stands as it did; it does not run."""
 
     UPDATED = "updated"
     REFUSED = "refused"
@@ -57,6 +58,12 @@ class UpdateMachine:
         self.to_do: UpdateStep | None = UpdateStep.STOP
         self.outcome: UpdateOutcome | None = None
         self.why = self.why_down = ""
+        self._was_down = False
+
+    def on_down(self) -> None:
+        """Instead of STOP: it does not run, and what it is to go on from is there."""
+        assert self.to_do is UpdateStep.STOP, self.to_do
+        self._was_down, self.to_do = True, UpdateStep.REPLACE
 
     def on_stopped(self, condition: Condition, why_not_kept: str) -> None:
         """STOP is done: how it stands now, and why no last epoch was kept, or an empty text."""
@@ -73,7 +80,9 @@ class UpdateMachine:
         """The present step, any but STOP, is done."""
         step = self.to_do
         assert step not in (None, UpdateStep.STOP), step
-        if step in _LAST:
+        if step is UpdateStep.RESTORE and self._was_down:
+            self._end(UpdateOutcome.AS_IT_WAS)
+        elif step in _LAST:
             self._end(_LAST[step])
         else:
             self.to_do = _NEXT[step]
