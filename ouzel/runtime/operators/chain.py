@@ -120,6 +120,13 @@ class Chain:
             operator.refused.clear()
         return taken
 
+    def take_notes(self) -> list[str]:
+        """What the rows have shown since the last call that is likely a mistake of the program."""
+        taken = [note for operator in self.operators for note in operator.notes]
+        for operator in self.operators if taken else ():
+            operator.notes.clear()
+        return taken
+
     def take_late(self) -> list[pl.DataFrame]:
         """The rows dropped as late since the last call, as they reached the operator that dropped them."""
         taken = [frame for operator in self.operators for frame in operator.late_frames]
@@ -229,5 +236,5 @@ def merge_streams(parts: Iterable[Streams]) -> Streams:
 
 def _anew(operator: Operator) -> Operator:
     made = copy(operator)
-    made.refused, made.counters = [], Counters()
+    made.refused, made.notes, made.counters = [], [], Counters()
     return made

@@ -30,6 +30,10 @@ RESUMED = "resumed"
 """The kind of event that tells where a source goes on from that keeps offsets between runs, if not simply where it was."""
 
 
+ADVICE = "advice"
+"""The kind of event that tells of what is likely a mistake of the program, though it runs; who follows the run hears at once."""
+
+
 class Root(NamedTuple):
     """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is.
 

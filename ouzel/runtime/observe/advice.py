@@ -1,0 +1,27 @@
+"""What a run has noticed that is likely a mistake of the program: said as a warning, each thing once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from ouzel.callers import users_level
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.runtime.protocol.messages import ADVICE
+
+if TYPE_CHECKING:
+    from ouzel.runtime.run import Status
+
+
+class Advice:
+    """Warns of what is new in a run's status."""
+
+    def __init__(self) -> None:
+        self._told = set[str]()
+
+    def tell(self, status: Status) -> None:
+        """Warn, at the user's line that has come here."""
+        for event in status.events:
+            if event.kind == ADVICE and event.text not in self._told:
+                self._told.add(event.text)
+                warnings.warn(event.text, QueryWarning, stacklevel=users_level())
