@@ -304,14 +304,14 @@ def _frames(handle: Handle, settings: Settings, drains: bool = False) -> Iterato
         while not ended:
             ended = handle.wait_for_results(WAIT_SECONDS)
             yield from handle.results()
-            advice.tell(handle.status())
+            advice.tell(handle.status().events)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_describe_interrupted(_stop_interrupted(handle, drains))) from None
     except BaseException:
         handle.end()
         raise
     status = handle.stop()
-    advice.tell(status)
+    advice.tell(status.events)
     if status.state is RunState.FAILED:
         raise TopologyError(status.reason)
     lost = describe_lost_state(status, settings)

@@ -137,14 +137,7 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
             with in_user_code():
                 found = None if given_first is None else list(islice(_try(step, given_first, raised), SAMPLE_ROWS))
             if given_first and len(raised) == len(given_first):
-                argument = (
-                    given_first[0] if step.part is StepPart.RECORD else given_first[0][step.part is StepPart.VALUE]
-                )
-                problem = f"raises {describe_raised(raised[0])} on the first records"
-                producer.cache["raised"] = (
-                    problem,
-                    advise_of_raised(step.function, step.called, step.kind, raised[0], argument),
-                )
+                producer.cache["raised"] = _describe_raised(step, given_first[0], raised[0])
             return found
         case producers.JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
@@ -169,6 +162,13 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
         case producers.Queried(tables=tables):
             return _compute(producer, tables)
     return None
+
+
+def _describe_raised(step: PythonStep, record: Any, error: BaseException) -> tuple[str, str]:
+    """What a step raises on this record and all others, and what to write instead."""
+    argument = record if step.part is StepPart.RECORD else record[step.part is StepPart.VALUE]
+    advice = advise_of_raised(step.function, step.called, step.kind, error, argument)
+    return f"raises {describe_raised(error)} on the first records", advice
 
 
 @runtime_checkable

@@ -250,7 +250,7 @@ class RowIteration:
         ended = False
         while not ended:
             ended = self._as_handle.wait_for_results(LOOK_S)
-            advice.tell(self._as_handle.status())
+            advice.tell(self._as_handle.status().events)
             yield from self._take_rows(names)
         self._check_ended()
 
@@ -261,7 +261,7 @@ class RowIteration:
         ended = False
         while not ended:
             ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
-            advice.tell(self._as_handle.status())
+            advice.tell(self._as_handle.status().events)
             for row in self._take_rows(names):
                 yield row
         self._check_ended()

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.runtime.protocol.messages import ADVICE
-
-if TYPE_CHECKING:
-    from ouzel.runtime.run import Status
+from ouzel.runtime.protocol.messages import ADVICE, Event
 
 
 class Advice:
-    """Warns of what is new in a run's status."""
+    """Warns of what is new among a run's events."""
 
     def __init__(self) -> None:
         self._told = set[str]()
 
-    def tell(self, status: Status) -> None:
+    def tell(self, events: Iterable[Event]) -> None:
         """Warn, at the user's line that has come here."""
-        for event in status.events:
+        for event in events:
             if event.kind == ADVICE and event.text not in self._told:
                 self._told.add(event.text)
                 warnings.warn(event.text, QueryWarning, stacklevel=users_level())
