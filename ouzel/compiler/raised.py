@@ -33,6 +33,7 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
         or _advise_of_none(error, function, called, record)
         or advise_of_attribute(error)
         or _advise_of_header(error, record)
+        or _advise_of_others(error, record)
     )
 
 
@@ -98,6 +99,21 @@ def _parts_of_none(value: object, path: str, read: Sequence[str]) -> Iterator[st
     elif isinstance(value, tuple):
         for place, part in enumerate(value):
             yield from _parts_of_none(part, f"{path}[{place}]", read)
+
+
+def _advise_of_others(error: BaseException, record: object) -> str:
+    """What to write instead of a name that is not there, a number that is too large for a time, and a record that is changed."""
+    if isinstance(error, NameError) and error.name:
+        near = get_close_matches(error.name, list_fields(record), 1)
+        return f"did you mean record.{near[0]}?" if near else f"define {error.name} above the step, or import it"
+    if isinstance(error, ValueError | OverflowError) and re.search(
+        r"year -?\d+ is out of range|timestamp out of range", str(error)
+    ):
+        return "the number is of milliseconds, or finer, where seconds are wanted: divide it by 1000"
+    if isinstance(error, AttributeError) and re.search(r"can't set attribute|cannot assign to field", str(error)):
+        made = "record._replace(" if isinstance(record, tuple) else "dataclasses.replace(record, "
+        return f"a record of this class is never changed: return {made}name=value)"
+    return ""
 
 
 def _advise_of_header(error: BaseException, record: object) -> str:

@@ -29,6 +29,7 @@ from ouzel.dsl import producers
 from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, advise_of_raised
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
+from ouzel.dsl.suspects import find_suspect
 from ouzel.dsl.variables import copy_for_trial
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import BadRecord, OuzelError, QueryError
@@ -407,9 +408,11 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
         return None
 
 
-def find_failed(producer: producers.Producer) -> QueryError | None:
-    """Why nothing comes of it: the error of the first of its sources that could not be read, or of its first step that fails on each of
-    the first records, in the words of a program; None if there is none."""
+def find_failed(producer: producers.Producer, comes: bool) -> QueryError | None:
+    """Why nothing comes of it, or if something `comes`, why that may be None: the error of the first of its sources that could not be read,
+    or of its first step that fails on each of the first records, in the words of a program; None if there is none."""
+    if comes:
+        return find_suspect(producer)
     graph = producers.entire_graph(producer)
     if failed := [one for one in graph if "unread" in one.cache]:
         problem = f"reads a source that cannot be read (at {failed[0].place}): {failed[0].cache['unread']}"

@@ -30,7 +30,7 @@ from ouzel.dsl.advice import (
     check_verbs,
     mapping_of,
     of_no_service,
-    of_no_time,
+    of_no_stream,
     told_of_pipe,
 )
 from ouzel.dsl.elsewhere import WHOLE
@@ -59,6 +59,7 @@ from ouzel.dsl.producers import (
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
+from ouzel.dsl.time_advice import of_no_time
 from ouzel.dsl.trial_sums import check_laws_of
 from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
 from ouzel.dsl.windows import WindowTotal, check_timed, check_windows, check_zone, window_record
@@ -123,10 +124,7 @@ class Stream(Runnable[T_co]):
         parts = [self, *others]
         for other in others:
             if not isinstance(other, Stream):
-                raise QueryError(
-                    f"a stream is merged with a stream, and {other!r} is none",
-                    instead="to compute something of each record write stream.map(function)",
-                )
+                raise of_no_stream(other, Stream)
             if [one.type for one in other.record.columns] != [one.type for one in self.record.columns]:
                 raise QueryError(
                     f"a stream of {self.record} cannot be merged with one of {other.record}",
@@ -440,7 +438,7 @@ class Stream(Runnable[T_co]):
             said,
             first_records,
             called,
-            lambda: sampling.find_failed(self.producer),
+            lambda comes: sampling.find_failed(self.producer, comes),
         )
         record = self._make_record(part, made)
         return Stream(StepTaken(self.producer, step, variables, bool(tried), record=record, place=place))

@@ -382,6 +382,8 @@ def _check_known(connector: str, what: str) -> str:
             raise UnknownConnector(
                 f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
             )
+        if connector in ("console", "stdout", "log", "terminal") and what == "Sink":
+            advice = "write Sink.print()"
         form = re.sub("^(read|from|write|to)_", "", connector)
         if form in FORMATS:
             advice = f"write {what}.file('path', format='{form}')"

@@ -3,8 +3,13 @@
 # ruff: noqa: E501  # a message is one line
 from __future__ import annotations
 
+import atexit
+import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ouzel import Sink, Source, Stream, monoid
@@ -24,6 +29,37 @@ class Named(NamedTuple):
 
     court: int
     delay: float | None = None
+
+
+class Misspelt(NamedTuple):
+    """A field that JSON spells otherwise."""
+
+    nmae: str
+
+
+class Texts(NamedTuple):
+    """A time as a text."""
+
+    at: str
+
+
+class Numbered(NamedTuple):
+    """A time as a number."""
+
+    ms: int
+
+
+AIRLINES_JSON = str(Path(tempfile.gettempdir()) / f"airlines-{os.getpid()}.jsonl")
+"""A file of one record, which is there while tests run."""
+
+Path(AIRLINES_JSON).write_text('{"carrier": "UA", "name": "United"}\n')
+atexit.register(Path(AIRLINES_JSON).unlink, missing_ok=True)
+
+
+def change(record: Any) -> Any:
+    """Changes what it is given."""
+    record.court = 3
+    return record
 
 
 def both(form: type) -> Stream[Any]:
@@ -57,6 +93,46 @@ WRITTEN: Mapping[str, Mistake] = {
         lambda: pairs().sum_by_key(monoid.Sum()).map(lambda pair: pair[1]).write(Sink.kestrel("out", servers="a:1", format="json")).job(),
         "'out' (kestrel) only takes new records, and these change (at LINE); write the pairs of sum_by_key themselves, which have a key, to one that replaces rows by key, Sink.kafka, Sink.postgres or Sink.redis; for the answer at the end call table(), and write_csv of that",
     ),
+    "None that comes of a field that JSON has not": (
+        lambda: Source.file(AIRLINES_JSON, Misspelt, format="json").map(lambda one: (one.nmae, 1)),
+        f"map lambda one: (one.nmae, 1) reads a source that gives None (at LINE): no record of {AIRLINES_JSON} that was looked at has a field nmae; its fields are carrier, name; did you mean name?",
+    ),
+    "text of an expression": (
+        lambda: both(Count).select(twice="court * 2"),
+        "select makes columns by expressions, and twice='court * 2' is none; write sql('SELECT court * 2 AS twice FROM this'), or an expression of col('amount')",
+    ),
+    "streams in a list": (
+        lambda: both(Count).merge([both(Count)]),
+        "a stream is merged with a stream, and [Stream[Count]] is none; give the streams one by one: merge(*streams)",
+    ),
+    "how a sink writes": (
+        lambda: both(Count).write(Sink.file("out", format="csv", mode="overwrite")),
+        "the connector 'file' has no option 'mode'; write path of another folder: a sink adds to what is there",
+    ),
+    "a console": (
+        lambda: both(Count).write(Sink.console()),
+        "there is no connector 'console'; write Sink.print()",
+    ),
+    "records that are none": (
+        lambda: both(Count).memory(records=5),
+        "memory(records=…) takes the records of a source, a list, and 5 is none; write memory(records=[…])",
+    ),
+    "a name that is a field": (
+        lambda: both(Count).map(lambda one: cuort),  # noqa: F821
+        "map lambda one: cuort raises NameError: name 'cuort' is not defined on the first records; did you mean record.court?",
+    ),
+    "a named tuple that is changed": (
+        lambda: both(Named).map(change),
+        "map change raises AttributeError: can't set attribute on the first records; a record of this class is never changed: return record._replace(name=value)",
+    ),
+    "a time in a text": (
+        lambda: Source.of([Texts("2026-01-01")]).event_time("at"),
+        "at is no datetime of Texts; map to records with a datetime, datetime.fromisoformat(record.at), and name that",
+    ),
+    "a time in a number": (
+        lambda: Source.file(AIRLINES_JSON, Numbered, format="json").event_time("ms"),
+        "ms is no datetime of Numbered; declare ms: datetime, and give the source timestamp_epoch='millis', or 'seconds', as its numbers are; or map to records with a datetime, datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None), and name that",
+    ),
 }  # fmt: skip
 """What is wrong as soon as it is planned."""
 
@@ -80,6 +156,12 @@ RUN: Mapping[str, Mistake] = {
         "bad record at records[0]: map lambda line: int(line.split(\";\")[0]) raised ValueError: invalid literal for int() with base 10: 'id' (at LINE): \"id;net amount\"\n"
         '  lambda: Source.of(["id;net amount", "1;2"]).map(lambda line: int(line.split(";")[0]), returns=int).table("memory"),\n'
         "it looks like the header of a CSV file, which names its fields; write Source.file(path, Row, format='csv', csv_delimiter=';'), where Row is a dataclass with the fields id, net_amount" + _GO_ON,
+    ),
+    "milliseconds that are read as seconds": (
+        lambda: Source.of([1_700_000_000_000]).map(lambda ms: datetime.fromtimestamp(ms), returns=datetime).table("memory"),
+        "bad record at records[0]: map lambda ms: datetime.fromtimestamp(ms) raised ValueError: year 55840 is out of range (at LINE): 1700000000000\n"
+        '  lambda: Source.of([1_700_000_000_000]).map(lambda ms: datetime.fromtimestamp(ms), returns=datetime).table("memory"),\n'
+        "the number is of milliseconds, or finer, where seconds are wanted: divide it by 1000" + _GO_ON,
     ),
     "a field that is misspelt where a type is said": (
         lambda: both(Named).map(lambda e: e.cout, returns=int).table("memory"),
