@@ -441,6 +441,8 @@ def _check_verb(method: F) -> F:
         if verb == "write":
             options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
             instead = f"options are the sink's: write(Sink.file({options}))"
+            if "too many" in str(error):
+                instead = "call it once for each sink: stream.write(a).write(b)"
         if "join" in verb or verb == "lookup":
             instead = advise_of_join(verb, named)
         return QueryError(f"{verb} takes {shown}: {error}", instead=instead)

@@ -236,8 +236,6 @@ def advise_of_raised(
         if half:
             return f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
         return "write record.field: the fields of a dataclass are its attributes"
-    if isinstance(raised, TypeError) and "tuple indices" in str(raised):
-        return "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and isinstance(raised.obj, list) and hasattr(str, raised.name or ""):
         return "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
     otherwise = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"

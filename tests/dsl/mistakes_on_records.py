@@ -8,11 +8,11 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ouzel import Sink, Source, Stream, monoid
+from ouzel import Sink, Source, Stream, col, monoid
 from tests.dsl.mistakes import Mistake, pairs
 
 
@@ -72,6 +72,11 @@ def matched() -> Stream[Any]:
     return Source.of([("b", 2)]).left_join(Source.of([("a", 3)]))
 
 
+def joined() -> Stream[Any]:
+    """A pair of a key, and of a record and a number."""
+    return both(Count).map(lambda one: (one.court, one)).join(Source.of([(1, 2)]))
+
+
 WRITTEN: Mapping[str, Mistake] = {
     "a field that is misspelt": (
         lambda: both(Named).map(lambda e: e.cout),
@@ -96,6 +101,74 @@ WRITTEN: Mapping[str, Mistake] = {
     "None that comes of a field that JSON has not": (
         lambda: Source.file(AIRLINES_JSON, Misspelt, format="json").map(lambda one: (one.nmae, 1)),
         f"map lambda one: (one.nmae, 1) reads a source that gives None (at LINE): no record of {AIRLINES_JSON} that was looked at has a field nmae; its fields are carrier, name; did you mean name?",
+    ),
+    "a field of a part of a pair": (
+        lambda: joined().map(lambda p: p[1].court),
+        "map lambda p: p[1].court raises AttributeError: 'tuple' object has no attribute 'court' on the first records; it is a tuple, of which [0] has court",
+    ),
+    "a name of a pair": (
+        lambda: pairs().sum_by_key(monoid.Sum()).map(lambda p: p.value),
+        "map lambda p: p.value raises AttributeError: 'tuple' object has no attribute 'value' on the first records; a pair is a tuple: [0] is its key, and [1] its value",
+    ),
+    "a third of a pair": (
+        lambda: joined().map(lambda p: p[2]),
+        "map lambda p: p[2] raises IndexError: tuple index out of range on the first records; the record has [0] to [1], and [1] is a tuple again, [1][0] to [1][1]",
+    ),
+    "a field that is called": (
+        lambda: both(Count).map(lambda e: e.court()),
+        "map lambda e: e.court() raises TypeError: 'int' object is not callable on the first records; leave the () out: a field is a value",
+    ),
+    "a text and a number": (
+        lambda: Source.of([("a", 1)]).map(lambda p: p[0] + p[1]),
+        'map lambda p: p[0] + p[1] raises TypeError: can only concatenate str (not "int") to str on the first records; write str(…) of the int, or f\'{a}{b}\' of both',
+    ),
+    "a class for a name": (
+        lambda: both(Count).filter(col(5) > 1),
+        "a column goes by its name, and 5 is no text; write col('amount')",
+    ),
+    "a power of a column": (lambda: col("n") ** 2, "write fn.power(col('n'), 2)"),
+    "a length of a column": (
+        lambda: len(col("n")),
+        "n has a length in each record; write fn.char_length(col('n')), or fn.cardinality of an array",
+    ),
+    "an integer of a column": (lambda: int(col("n")), "n has a value in each record; write col('n').cast(int)"),
+    "a rounded column": (lambda: round(col("n"), 2), "write fn.round(col('n'), 2)"),
+    "an absolute column": (lambda: abs(col("n")), "write fn.abs(col('n'))"),
+    "a part of a column": (
+        lambda: col("n")[0],
+        "parts of n are of each record; write map(lambda record: …), or sql() with n[1]",
+    ),
+    "a monoid of a function": (
+        lambda: monoid.Reduce(max),
+        "there is no monoid Reduce; write monoid.UserDefined(name, empty, add, type), whose add takes two totals",
+    ),
+    "a sink that is not called": (
+        lambda: both(Count).write(Sink.print),
+        "write writes to a table, and <the sink print, which is not called> is none; call it with what it writes: Sink.print(), or Sink.file('out.csv', format='csv')",
+    ),
+    "two sinks at once": (
+        lambda: both(Count).write(Sink.print(), Sink.print()),
+        "write takes sink: too many positional arguments; call it once for each sink: stream.write(a).write(b)",
+    ),
+    "a sink with a type": (
+        lambda: Sink.file("out", Count, format="csv"),
+        f"a sink takes where it writes, and options by their names, not {Count!r:.60}; the records say their type: write file('out', format='csv')",
+    ),
+    "several paths": (
+        lambda: Source.file(["a.csv"], Count, format="csv"),
+        "what the connector file reads or writes is one text, and ['a.csv'] is none; write a pattern, file('data/*.csv', …), or merge a source of each",
+    ),
+    "a type by name": (
+        lambda: Source.file("a.csv", format="csv", schema=Count),
+        "the type of a source's records is no option, schema=Count; write Source.file('a.csv', Count, …)",
+    ),
+    "a record for its type": (
+        lambda: Source.file("a.csv", Count(1), format="csv"),
+        "the type of a source's records is a class, and Count(court=1, delay=None) is a record of it; write Source.file('a.csv', Count, …)",
+    ),
+    "a socket": (
+        lambda: Source.socket("localhost", 9999),
+        "there is no connector 'socket'; a socket gives nothing again after a crash, and is no source; write Source.kafka('topic', Row, …), or an ouzel.Spout",
     ),
     "text of an expression": (
         lambda: both(Count).select(twice="court * 2"),
@@ -150,6 +223,18 @@ RUN: Mapping[str, Mistake] = {
         "bad record at records[1]: filter lambda e: e.court == 1 or e.delay > 4.0 raised TypeError: '>' not supported between instances of 'NoneType' and 'float' (at LINE): {\"court\": 2, \"delay\": null}\n"
         '  lambda: both(Count).filter(lambda e: e.court == 1 or e.delay > 4.0).table("memory"),\n'
         "e.delay is None in this record: empty, NULL, or without a match; write filter(lambda e: e.delay is not None and (e.court == 1 or e.delay > 4.0))" + _GO_ON,
+    ),
+    "a place by name": (
+        lambda: pairs().filter(lambda p: p["value"] > 1).table("memory"),
+        "bad record at records[0]: filter lambda p: p[\"value\"] > 1 raised TypeError: tuple indices must be integers or slices, not str (at LINE): [\"a\", 1]\n"
+        '  lambda: pairs().filter(lambda p: p["value"] > 1).table("memory"),\n'
+        "write record.field of a named tuple, and record[0] of a tuple" + _GO_ON,
+    ),
+    "a day beside a time": (
+        lambda: Source.of([datetime(2026, 1, 1)]).filter(lambda at: at > date(2026, 1, 1)).table("memory"),
+        "bad record at records[0]: filter lambda at: at > date(2026, 1, 1) raised TypeError: can't compare datetime.datetime to datetime.date (at LINE): \"2026-01-01 00:00:00\"\n"
+        '  lambda: Source.of([datetime(2026, 1, 1)]).filter(lambda at: at > date(2026, 1, 1)).table("memory"),\n'
+        "write .date() of the datetime" + _GO_ON,
     ),
     "a header that is read as numbers": (
         lambda: Source.of(["id;net amount", "1;2"]).map(lambda line: int(line.split(";")[0]), returns=int).table("memory"),
