@@ -22,6 +22,7 @@ from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings, setting_text
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
 from ouzel.runtime.observe.advice import Advice
+from ouzel.runtime.observe.table_losses import warn_of_late, warn_of_no_end
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 if TYPE_CHECKING:
@@ -271,9 +272,11 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _fold(
-        ResultTable(sink.columns or sink.input.schema, sink.sorted_by), session.start(job, engine), job.settings
-    )
+    warn_of_no_end(sink)
+    handle = session.start(job, engine)
+    made = _fold(ResultTable(sink.columns or sink.input.schema, sink.sorted_by), handle, job.settings)
+    warn_of_late(handle.status(), job.program, job.settings)
+    return made
 
 
 def _with_result(topology: Topology, of: str) -> Topology:

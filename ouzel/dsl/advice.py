@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
-from ouzel.callers import check_binding
+from ouzel.callers import check_binding, drops_result, users_level
+from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, NO_COLUMN, Form, Hint, RecordType
 from ouzel.compiler.types import DecimalType
 from ouzel.dsl.elsewhere import ELSEWHERE, SESSIONS, WHOLE, advise_of_join, advise_of_sessions
@@ -447,7 +450,29 @@ def _check_verb(method: F) -> F:
             instead = advise_of_join(verb, named)
         return QueryError(f"{verb} takes {shown}: {error}", instead=instead)
 
-    return check_binding(method, refuse)
+    return check_binding(_warn_of_drops(method), refuse)
+
+
+CALLS_OF_A_VERB = 3
+"""From the user's line to a verb: what shows it as a method, what checks its arguments, and what looks at its result."""
+
+
+def _warn_of_drops(method: F) -> F:
+    """The verb, which warns where the new stream that it gives is not taken."""
+
+    @wraps(method)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        made = method(self, *given, **named)
+        if isinstance(made, type(self)) and drops_result(CALLS_OF_A_VERB):
+            warnings.warn(
+                f"{method.__name__} gives a new stream and leaves this one as it is, and nothing takes it; "
+                f"write stream = stream.{method.__name__}(…)",
+                QueryWarning,
+                stacklevel=users_level(),
+            )
+        return made
+
+    return cast(F, call)
 
 
 def _spell_parameter(parameter: inspect.Parameter) -> str:

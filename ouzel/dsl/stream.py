@@ -61,7 +61,7 @@ from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
 from ouzel.dsl.time_advice import of_no_time
 from ouzel.dsl.trial_sums import check_laws_of
-from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
+from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_chance, warn_of_changes
 from ouzel.dsl.windows import WindowTotal, check_timed, check_windows, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -419,6 +419,7 @@ class Stream(Runnable[T_co]):
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_changes(step.function, called)
+        warn_of_chance(step.function, called, self.producer)
         check_no_stream(step.function, called, Runnable)
         variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
