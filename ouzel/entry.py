@@ -16,6 +16,7 @@ from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.compiler.user_code import named_by_caller
 from ouzel.errors import PlanError, QueryError, SubmissionError, TopologyError
+from ouzel.left_running import tell_if_left
 from ouzel.planner.api import TopologyBuilder
 from ouzel.planner.declarer import BoltDeclarer
 from ouzel.planner.packing import pack
@@ -131,7 +132,11 @@ def start(what: What, engine: str = "heron") -> Handle:
     Raises:
         OuzelError: it could not be started.
     """
-    return session.start(_job(what), engine)
+    job = _job(what)
+    handle = session.start(job, engine)
+    if engine != "memory" and not session.is_started_elsewhere():
+        tell_if_left(handle, job.topology.name)
+    return handle
 
 
 @_tell_of_options

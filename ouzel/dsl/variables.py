@@ -200,6 +200,8 @@ def _changed(function: Callable[..., Any]) -> Iterator[str]:
             value, said = defaults[one.argval], f"its argument {one.argval!r}, whose default is made once"
         if isinstance(value, MutableSequence | MutableSet | MutableMapping) and _is_changed(made, place):
             yield said
+        if isinstance(value, Iterator):
+            yield f"{said}, an iterator which goes on"
         if one.opname == "STORE_ATTR" and any(map(_is_added, made[max(0, place - NEAR) : place])):
             yield f"the attribute {one.argval!r}"
 

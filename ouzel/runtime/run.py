@@ -42,6 +42,10 @@ class RunState(Enum):
     STOPPED = "stopped"
 
 
+ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
+"""How a run stands that has ended."""
+
+
 @dataclass(frozen=True, repr=False)
 class Status(RunCounts):
     """Totals since the start, over all tasks; the counts are those of RunCounts.

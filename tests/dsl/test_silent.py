@@ -1,6 +1,5 @@
 """Programs that are wrong and would run in silence: a step that nothing takes, chance behind a sum, a table that never comes, late rows."""
 
-# ruff: noqa: F401
 from __future__ import annotations
 
 import random
