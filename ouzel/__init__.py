@@ -122,6 +122,12 @@ _ELSEWHERE = {
     **dict.fromkeys(("sum", "count", "max", "min", "mean", "avg"), "write ouzel.monoid.Sum(), and its like"),
     **dict.fromkeys(("udf", "register", "create_function", "register_function"), "write @ouzel.function((str,), str) above a function"),
     **dict.fromkeys(("dataframe", "datastream", "kstream", "pcollection"), "write ouzel.Source.of([...]), a stream of records"),
+    **dict.fromkeys(
+        ("from_pandas", "from_polars", "from_list", "from_collection", "from_iterable", "from_dict", "stream", "parallelize"),
+        "write ouzel.Source.of([...]), a stream of records",
+    ),
+    **dict.fromkeys(("op", "operators", "ops", "transforms"), "steps are methods of a stream: ouzel.Source.of([...]).map(function)"),
+    **dict.fromkeys(("monoids", "aggregates", "aggregations"), "write from ouzel import monoid, and monoid.Sum()"),
     **dict.fromkeys(("read_kafka", "kafka", "from_kafka", "kafkasource"), "write ouzel.Source.kafka('topic', Record, ...)"),
     **dict.fromkeys(
         ("baserichbolt", "irichbolt", "richbolt", "ibolt", "statefulbolt", "basestatefulbolt"),

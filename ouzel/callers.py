@@ -84,6 +84,19 @@ def is_awaited() -> bool:
     return next(following, "") == "GET_AWAITABLE"
 
 
+def drops_result(depth: int) -> bool:
+    """Whether the user's line that called so many of our functions takes nothing of what the call gives: it is a statement alone."""
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(depth):
+        if frame is None or not frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+            return False
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        return False
+    behind = _instructions_from(frame)[1:2]
+    return bool(behind) and behind[0].opname == "POP_TOP"
+
+
 def is_looped_over() -> bool:
     """Whether the `__iter__` or `__aiter__` that asks was called by a loop or a comprehension, not by `iter`, `enumerate` or `zip`."""
     frame = sys._getframe(2)

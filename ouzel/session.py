@@ -90,6 +90,11 @@ def ready(job: Job) -> Job:
 _instead: Callable[[Job], Handle] | None = None
 
 
+def is_started_elsewhere() -> bool:
+    """Whether somebody else starts what the program starts (see `starting_by`)."""
+    return _instead is not None
+
+
 @contextmanager
 def starting_by(start_instead: Callable[[Job], Handle]) -> Iterator[None]:
     """Inside, a topology is not started in processes: `start_instead` is called."""

@@ -30,9 +30,11 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
     """
     return (
         advise_of_operands(error)
+        or _advise_of_types(error, record)
         or _advise_of_none(error, function, called, record)
         or advise_of_attribute(error)
         or _advise_of_header(error, record)
+        or _advise_of_others(error, record)
     )
 
 
@@ -41,11 +43,25 @@ def advise_of_attribute(error: BaseException) -> str:
     if not isinstance(error, AttributeError) or not error.name or error.obj is None:
         return ""
     fields = list_fields(error.obj)
+    if type(error.obj) is tuple:
+        return _advise_of_tuple(error.name, error.obj)
     if fields:
         near = get_close_matches(error.name, fields, 1)
         return f"did you mean {near[0]}?" if near else f"it has {', '.join(fields)}"
     near = get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], 1)
     return f"did you mean {near[0]}?" if near else ""
+
+
+def _advise_of_tuple(name: str, given: tuple[object, ...]) -> str:
+    """Where the parts of a tuple are, which have no names."""
+    place = next((place for place, part in enumerate(given) if name in list_fields(part)), None)
+    if place is not None:
+        return f"it is a tuple, of which [{place}] has {name}"
+    if len(given) == 2:
+        return "a pair is a tuple: [0] is its key, and [1] its value"
+    return (
+        f"the parts of a tuple have no names: write [0] to [{len(given) - 1}], or give a named tuple in the step before"
+    )
 
 
 def list_fields(value: object) -> Sequence[str]:
@@ -55,6 +71,28 @@ def list_fields(value: object) -> Sequence[str]:
     except (OuzelError, NameError, TypeError):
         return ()
     return record.schema.names if record.form is Form.CLASS else ()
+
+
+def _advise_of_types(error: BaseException, record: object) -> str:
+    """What to write instead of a place or a call that a value of this type has not."""
+    told = str(error)
+    if isinstance(error, IndexError) and isinstance(record, tuple) and told == "tuple index out of range":
+        inner = next((place for place, part in enumerate(record) if type(part) is tuple), None)
+        deeper = (
+            ""
+            if inner is None
+            else f", and [{inner}] is a tuple again, [{inner}][0] to [{inner}][{len(record[inner]) - 1}]"
+        )
+        return f"the record has [0] to [{len(record) - 1}]{deeper}"
+    if not isinstance(error, TypeError):
+        return ""
+    if "tuple indices" in told:
+        return "write record.field of a named tuple, and record[0] of a tuple"
+    if re.fullmatch(r"'\w+' object is not callable", told):
+        return "leave the () out: a field is a value"
+    if added := re.fullmatch(r'can only concatenate str \(not "(\w+)"\) to str', told):
+        return f"write str(…) of the {added[1]}, or f'{{a}}{{b}}' of both"
+    return ""
 
 
 def _advise_of_none(error: BaseException, function: Callable[..., object], called: str, record: object) -> str:
@@ -98,6 +136,21 @@ def _parts_of_none(value: object, path: str, read: Sequence[str]) -> Iterator[st
     elif isinstance(value, tuple):
         for place, part in enumerate(value):
             yield from _parts_of_none(part, f"{path}[{place}]", read)
+
+
+def _advise_of_others(error: BaseException, record: object) -> str:
+    """What to write instead of a name that is not there, a number that is too large for a time, and a record that is changed."""
+    if isinstance(error, NameError) and error.name:
+        near = get_close_matches(error.name, list_fields(record), 1)
+        return f"did you mean record.{near[0]}?" if near else f"define {error.name} above the step, or import it"
+    if isinstance(error, ValueError | OverflowError) and re.search(
+        r"year -?\d+ is out of range|timestamp out of range", str(error)
+    ):
+        return "the number is of milliseconds, or finer, where seconds are wanted: divide it by 1000"
+    if isinstance(error, AttributeError) and re.search(r"can't set attribute|cannot assign to field", str(error)):
+        made = "record._replace(" if isinstance(record, tuple) else "dataclasses.replace(record, "
+        return f"a record of this class is never changed: return {made}name=value)"
+    return ""
 
 
 def _advise_of_header(error: BaseException, record: object) -> str:

@@ -47,7 +47,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
-    find_failed: Callable[[], QueryError | None],
+    find_failed: Callable[[bool], QueryError | None],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -57,8 +57,8 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
-        find_failed: gives the error of a source that cannot be read, or of a step before that fails on each of the first records, which a
-            type would not mend; None if none has failed.
+        find_failed: gives the error of a source that cannot be read or lacks the fields that it should have, or of a step before that
+            fails on each of the first records, which a type would not mend; None if none has failed. It is told whether records come.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -79,11 +79,13 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
+    if values and not raised and (wrong := find_failed(True)):
+        raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
     if raised and not values and not isinstance(raised[0], _NoRecords):
         raise _always_raises(function, called, kind, raised[0], (found or [None])[0])
     if wrong := _of_wrong_values(called, kind, values, raised):
         raise wrong
-    if not values and (wrong := find_failed()):
+    if not values and (wrong := find_failed(False)):
         raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
     why = _why_unknown(values, raised) if found is not None else "its source cannot be read before it runs"
     instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
@@ -129,7 +131,7 @@ def declaration_of(
         return None
     said = returns if returns is not None else _annotation(function)
     each = _element(said) if returns is None and kind is StepKind.FLAT_MAP and said is not None else said
-    if each is None or not _holds(each) or _may_be_none(each):
+    if each is None or not _holds(each) or may_be_none(each):
         return None
     wanted, written = f"{spell(each)} | None", "returns="
     if returns is None:
@@ -139,11 +141,11 @@ def declaration_of(
     return Declared(spell(each), place, f"return a value,{'' if other else ' or'} write {written}{wanted}{other}")
 
 
-def _may_be_none(hint: Hint) -> bool:
+def may_be_none(hint: Hint) -> bool:
     """Whether None is a value of this type."""
     parts = get_args(hint)
     if origin_of(hint) is Annotated:
-        return _may_be_none(parts[0])
+        return may_be_none(parts[0])
     return hint is None or hint is NoneType or (origin_of(hint) in (Union, UnionType) and NoneType in parts)
 
 
@@ -234,8 +236,6 @@ def advise_of_raised(
         if half:
             return f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
         return "write record.field: the fields of a dataclass are its attributes"
-    if isinstance(raised, TypeError) and "tuple indices" in str(raised):
-        return "write record.field of a named tuple, and record[0] of a tuple"
     if isinstance(raised, AttributeError) and isinstance(raised.obj, list) and hasattr(str, raised.name or ""):
         return "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
     otherwise = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"

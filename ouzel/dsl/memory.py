@@ -31,6 +31,12 @@ class Memory:
     """
 
     def __init__(self, inputs: Mapping[str, Iterable[Any]]) -> None:
+        for name, records in inputs.items():
+            if isinstance(records, str | Mapping) or not isinstance(records, Iterable):
+                raise QueryError(
+                    f"memory({name}=…) takes the records of a source, a list, and {records!r:.60} is none",
+                    instead=f"write memory({name}=[…])",
+                )
         self.inputs = {name: list(records) for name, records in inputs.items()}
         self.written: dict[str, list[Any]] = {}
         self._found: dict[int, list[Dated]] = {}

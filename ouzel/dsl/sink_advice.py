@@ -13,6 +13,8 @@ FORMATS = {"csv": "csv", "json": "json", "jsonl": "json", "ndjson": "json", "par
 
 def advise_of_sink(given: object) -> str:
     """The call that writes to a path, or where none is given, to some file."""
+    if callable(given) and type(given).__name__ == "Writing":
+        return "call it with what it writes: Sink.print(), or Sink.file('out.csv', format='csv')"
     path = PurePath(given) if isinstance(given, str | PurePath) and str(given).strip() else None
     if path is None or "\n" in str(path):
         return "write stream.write(Sink.file('out.csv', format='csv')), or Sink.print() for the terminal"

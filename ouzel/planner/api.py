@@ -37,7 +37,7 @@ from ouzel.planner.methods import (
 )
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
-from ouzel.planner.schemas import outputs_of
+from ouzel.planner.schemas import declared_outputs
 from ouzel.planner.settings import Settings, refuse_zone
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Resources, Topology
 from ouzel.planner.wiring import SetComponent, check_part, check_wiring
@@ -333,7 +333,9 @@ class TopologyBuilder:
         _check_kind(name, spout, Spout)
         _check_methods(name, spout)
         self._parts.append(
-            _Part(name, spout, parallelism, outputs_of(name, outputs), BoltDeclarer(name), resources, users_line())
+            _Part(
+                name, spout, parallelism, declared_outputs(name, outputs), BoltDeclarer(name), resources, users_line()
+            )
         )
 
     @check_component_call
@@ -356,7 +358,7 @@ class TopologyBuilder:
         _check_methods(name, bolt)
         declarer = BoltDeclarer(name)
         self._parts.append(
-            _Part(name, bolt, parallelism, outputs_of(name, outputs or {}), declarer, resources, users_line())
+            _Part(name, bolt, parallelism, declared_outputs(name, outputs or {}), declarer, resources, users_line())
         )
         return declarer
 

@@ -83,7 +83,7 @@ def _spell_type(kind: object) -> str:
     return kind.__name__ if isinstance(kind, type) and not get_args(kind) else f"{kind!r:.60}"
 
 
-def outputs_of(component: str, declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
+def declared_outputs(component: str, declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
     """The streams that a component is said to emit.
 
     Raises:
@@ -92,12 +92,12 @@ def outputs_of(component: str, declared: Schema | dict[str, Schema]) -> tuple[Ou
     streams = {DEFAULT_STREAM: declared} if isinstance(declared, Schema) else declared
     if not isinstance(streams, dict) or not all(isinstance(one, Schema) for one in streams.values()):
         raise PlanError(
-            f"the outputs of '{component}' are {declared!r:.60}, and no schema; write ouzel.schema({_meant(declared)})"
+            f"the outputs of '{component}' are {declared!r:.60}, and no schema; write ouzel.schema({_spell_meant(declared)})"
         )
     return tuple(Output(columns, stream=stream) for stream, columns in streams.items())
 
 
-def _meant(declared: object) -> str:
+def _spell_meant(declared: object) -> str:
     """The columns that somebody means who gives their names, or their types by name."""
     if isinstance(declared, Mapping) and declared:
         kinds = {str(name): _spell_type(kind) if isinstance(kind, type) else "str" for name, kind in declared.items()}

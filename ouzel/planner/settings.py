@@ -133,17 +133,17 @@ def _with_values(settings: type) -> Callable[..., None]:
     make: Callable[..., None] = settings.__init__  # type: ignore[misc]
 
     @wraps(make)
-    def made(self: object, *given: Any, **named: Any) -> None:
+    def make_of_values(self: object, *given: Any, **named: Any) -> None:
         hints = _hints_of(settings)
-        make(self, *given, **{name: _taken(name, value, hints.get(name)) for name, value in named.items()})
+        make(self, *given, **{name: _read_value(name, value, hints.get(name)) for name, value in named.items()})
 
-    return made
+    return make_of_values
 
 
 _hints_of = lru_cache(get_type_hints)
 
 
-def _taken(name: str, value: Any, kind: type | None) -> Any:
+def _read_value(name: str, value: Any, kind: type | None) -> Any:
     """A value that a program gives for a setting; one of another type is read as SET reads its text.
 
     Raises:

@@ -16,6 +16,7 @@ from ouzel.callers import check_binding, is_looped_over, unpacked_names
 from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
+from ouzel.runtime.observe.advice import Advice
 from ouzel.runtime.observe.counts import RunCounts
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Event, Waiting
 from ouzel.spans import microseconds_of
@@ -39,6 +40,10 @@ class RunState(Enum):
     FINISHED = "finished"
     FAILED = "failed"
     STOPPED = "stopped"
+
+
+ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
+"""How a run stands that has ended."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +116,9 @@ ROLLED_BACK = "rolled-back"
 
 ASYNC_WAIT_S = 0.5
 """How long a thread waits at once for those who iterate asynchronously."""
+
+LOOK_S = 1.0
+"""How long a loop over rows waits at once; in between it hears what the run has noticed."""
 
 DROPPED = "dropped"
 """The kind of event that tells what an end at once has dropped."""
@@ -242,20 +250,22 @@ class RowIteration:
         return self._iterate_awaited(is_looped_over())
 
     def _iterate(self, looped: bool) -> Iterator[dict[str, Any]]:
-        names = unpacked_names() if looped else ()
+        names, advice = unpacked_names() if looped else (), Advice()
         ended = False
         while not ended:
-            ended = self._as_handle.wait_for_results()
+            ended = self._as_handle.wait_for_results(LOOK_S)
+            advice.tell(self._as_handle.status().events)
             yield from self._take_rows(names)
         self._check_ended()
 
     async def _iterate_awaited(self, looped: bool) -> AsyncIterator[dict[str, Any]]:
         import asyncio
 
-        names = unpacked_names() if looped else ()
+        names, advice = unpacked_names() if looped else (), Advice()
         ended = False
         while not ended:
             ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
+            advice.tell(self._as_handle.status().events)
             for row in self._take_rows(names):
                 yield row
         self._check_ended()

@@ -94,6 +94,21 @@ def test_a_service_that_would_end_the_process_is_named(leave: Callable[[int], ob
         flights().left_join(Leaving(leave), returns=str).table("memory")
 
 
+class InOrder:
+    """Gives values in the order of the keys, as MGET of Redis does."""
+
+    def get_many(self, keys: list[str]) -> list[object]:
+        return [CITIES.get(key) for key in keys]
+
+
+def test_a_service_that_gives_no_mapping_says_so_in_a_run_as_well() -> None:
+    said = r"get_many of InOrder( \(.*test_services.py:\d+\))? gave a list, and is to give a mapping of keys to values; return \{key: …\}"
+    with pytest.raises(QueryError, match=said):
+        flights().left_join(InOrder())
+    with pytest.raises(OuzelError, match=said):
+        flights().left_join(InOrder(), returns=str).table("memory")
+
+
 def test_what_cannot_be_asked_is_refused_with_the_reason() -> None:
     with pytest.raises(QueryError, match="left_join takes a stream of pairs or a service"):
         flights().left_join({"JFK": 1})  # type: ignore[call-overload]

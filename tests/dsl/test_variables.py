@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -72,6 +73,13 @@ class Numbered:
         return f"{word}{self.n}"
 
 
+numbers = itertools.count()
+
+
+def numbered(word: str) -> tuple[int, str]:
+    return next(numbers), word
+
+
 CHANGES: dict[str, tuple[Callable[[str], Any], str]] = {
     "a set": (is_new, "map is_new changes the variable 'seen', of which each task has one of its own"),
     "a list": (kept, "map kept changes the variable 'found'"),
@@ -80,6 +88,7 @@ CHANGES: dict[str, tuple[Callable[[str], Any], str]] = {
     "a list in a dict": (grouped, "map grouped changes the variable 'groups'"),
     "an item that goes": (forgotten, "map forgotten changes the variable 'newest'"),
     "a default": (by_default, "map by_default changes its argument 'before', whose default is made once"),
+    "an iterator": (numbered, "map numbered changes the variable 'numbers', an iterator which goes on"),
     "an attribute": (Numbered(), "map Numbered changes the attribute 'n'"),
 }
 

@@ -33,10 +33,8 @@ from ouzel.runtime.protocol.cluster.starvation import Usage
 from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.protocol.standstill import Standstill
 from ouzel.runtime.protocol.unheard import Unheard
-from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, make_rest_error
+from ouzel.runtime.run import ENDED, RowIteration, RunState, Status, make_dropped_event, make_rest_error
 from ouzel.runtime.wire import wire_pb2
-
-_ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
 _RETRY_S = 0.05
 _ROOM_FOR_WORDS = 1 << 16
@@ -191,7 +189,7 @@ class HeronHandle(RowIteration):
 
     @property
     def _has_ended(self) -> bool:
-        return self._status.state in _ENDED
+        return self._status.state in ENDED
 
     def _take(self, frame: pl.DataFrame) -> None:
         with self._news:
@@ -266,7 +264,7 @@ class HeronHandle(RowIteration):
     def _follow_to_the_end(self) -> Status:
         """How the run ended."""
         last: Status | None = None
-        while last is None or last.state not in _ENDED:
+        while last is None or last.state not in ENDED:
             if self._lets_go:
                 return self._status
             if self._scheduler.has_ended():
@@ -299,7 +297,7 @@ class HeronHandle(RowIteration):
             if (told := heard.status(message)) is None:
                 continue
             last = told
-            if last.state not in _ENDED:  # the end is told when everything is cleared away
+            if last.state not in ENDED:  # the end is told when everything is cleared away
                 self._on_status(last, message.plan)
                 if self._is_cut_short() or self._reader.failure or self._lets_go:
                     break

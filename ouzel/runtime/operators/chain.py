@@ -236,5 +236,5 @@ def merge_streams(parts: Iterable[Streams]) -> Streams:
 
 def _anew(operator: Operator) -> Operator:
     made = copy(operator)
-    made.refused, made.counters, made.notes = [], Counters(), []
+    made.refused, made.notes, made.counters = [], [], Counters()
     return made

@@ -42,7 +42,7 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed
         case GroupingKind.ALL:
             return lambda frame, _id, _task: [(index, frame) for index in everyone]
         case GroupingKind.DIRECT:
-            return lambda frame, _id, task: [(_named_task(task, tasks, reader), frame)]
+            return lambda frame, _id, task: [(_check_named(task, tasks, reader), frame)]
         case GroupingKind.GLOBAL:
             return lambda frame, _id, _task: [(0, frame)]
     if tasks == 1:
@@ -54,14 +54,14 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed
             return lambda frame, _id, _task: split_frame(frame, two_choices(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.CUSTOM:
             return lambda frame, _id, _task: split_frame(
-                frame, _chosen(grouping.chooser(frame, tasks), frame.height, tasks, reader), tasks
+                frame, _check_chosen(grouping.chooser(frame, tasks), frame.height, tasks, reader), tasks
             )
     chosen = list(local) if grouping.kind is GroupingKind.LOCAL_OR_SHUFFLE and local else list(everyone)
     salted = name_id(salt)
     return lambda frame, frame_id, _task: [(chosen[mix(frame_id, salted) % len(chosen)], frame)]
 
 
-def _named_task(task: object, tasks: int, reader: str) -> int:
+def _check_named(task: object, tasks: int, reader: str) -> int:
     """The task that a direct grouping sends to.
 
     Raises:
@@ -76,7 +76,7 @@ def _named_task(task: object, tasks: int, reader: str) -> int:
     )
 
 
-def _chosen(made: object, rows: int, tasks: int, reader: str) -> RowPositions:
+def _check_chosen(made: object, rows: int, tasks: int, reader: str) -> RowPositions:
     """What a chooser has given, as each row's task.
 
     Raises:

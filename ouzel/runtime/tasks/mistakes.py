@@ -94,11 +94,9 @@ def _advise_of_attribute(owner: object, name: str) -> str:
 
 
 def _advise_of_frame(owner: pl.DataFrame | pl.Series | pl.Expr, name: str) -> str:
-    """A column is no attribute; and a frame is no tuple, as Storm and streamparse give it."""
+    """A column is no attribute."""
     if isinstance(owner, pl.DataFrame) and name in owner.columns:
         return f"write frame[{name!r}]"
-    if isinstance(owner, pl.DataFrame) and name in ("values", "value", "tuples"):
-        return "write for row in frame.iter_rows(), or derive the bolt from ouzel.RowBolt, whose handle is called with each row"
     return meant_by(name, FRAME, dir(type(owner)))
 
 

@@ -179,6 +179,14 @@ class Asking:
             time.sleep(pause_s / parts)
 
 
+NO_MAPPINGS = (list, tuple, set, str, type(None))
+"""What a service gives that was written to give the values alone, in the order of the keys, or nothing."""
+
+
+class _NoMapping(Exception):
+    """A service gave such a value: the name of its type."""
+
+
 class ServiceLookup:
     """A service of the user's (see connectors.lookups.AskedTable)."""
 
@@ -193,9 +201,16 @@ class ServiceLookup:
         named = list(map(self._read, keys)) if self._read else keys.to_list()
         try:
             found = self._node.service.get_many(named)
+            if isinstance(found, NO_MAPPINGS):
+                raise _NoMapping(type(found).__name__)
             answered = [(place, found[key]) for place, key in enumerate(named) if found.get(key) is not None]
             values = [self._write(value) if self._write else value for _, value in answered]
             column = pl.Series(self._node.names[1], values, self._kind, strict=True)
+        except _NoMapping as error:
+            raise ConnectorError(
+                f"get_many of {self._node.called} ({self._node.place}) gave a {error}, and is to give a mapping of keys to values; "
+                "return {key: …}, without the keys that it does not know"
+            ) from None
         except FAILURES as error:
             raise ConnectorError(
                 f"{self._node.called} ({self._node.place}) has not answered: {describe_raised(error)}"

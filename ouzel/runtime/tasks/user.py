@@ -18,7 +18,7 @@ from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
+from ouzel.runtime.protocol.messages import ADVICE, Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tracing import spans_again
@@ -398,7 +398,7 @@ class UserBolt(UserTask):
         again = f"what is not acked within ack.timeout.ms = {limit} is sent again"
         name = f"'{self.task.component}' (task {self.task.id})"
         self.tell_user(
-            "note", f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
+            ADVICE, f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
         )
 
     def _on_time(self, moment: WatermarkStatus) -> None:
