@@ -208,6 +208,20 @@ def test_a_share_of_whole_numbers_is_told() -> None:
     )
 
 
+def test_a_rate_of_whole_numbers_is_told() -> None:
+    (note,) = notes_of(f"{TWO}SELECT COUNT(*) / 20 AS rate FROM orders;")
+    assert "COUNT(*) / 20 is of whole numbers, and so has nothing behind the point; " in note
+    assert "write CAST(COUNT(*) AS DOUBLE) / 20, or COUNT(*) DIV 20 if that is meant" in note
+    assert notes_of(f"{TWO}SELECT CEIL(COUNT(*) FILTER (WHERE k > 1) / 60) AS rate FROM orders;")
+
+
+def test_a_quotient_that_may_be_meant_as_a_whole_number_is_not_told() -> None:
+    kept = "COUNT(*) DIV 20 AS a, FLOOR(COUNT(*) / 20) AS b, COUNT(*) / 20.0 AS c, COUNT(*) / 1 AS d"
+    assert not notes_of(f"{TWO}SELECT {kept} FROM orders;")
+    assert not notes_of(f"{TWO}SELECT SUM(k) / 60 AS a, 100 * COUNT(*) / 20 AS b FROM orders;")
+    assert not notes_of(f"{TWO}SELECT k / 60 AS minutes FROM orders;")
+
+
 def test_an_order_by_what_an_alias_computes_beside_a_star() -> None:
     assert not notes_of(f"{TWO}SELECT *, UPPER(city) AS shown FROM orders ORDER BY UPPER(city);")
 

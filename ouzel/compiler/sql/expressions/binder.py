@@ -136,9 +136,8 @@ class Binder:
         function, sign = _BINARY[type(node)]
         self._note_null(sign, left[0], right[0])
         note_itself(self.source, sign, (left[0], right[0]), (left[1], right[1]))
-        if sign == "/" and all(
-            isinstance(value.type, IntegerType) and self._is_aggregate(part) for part, value in (left, right)
-        ):
+        whole = sign == "/" and all(isinstance(value.type, IntegerType) for _, value in (left, right))
+        if whole and (all(self._is_aggregate(part) for part, _ in (left, right)) or predicates.is_rate(node, right[1])):
             predicates.note_share(self.source, left[0], right[0])
         try:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
