@@ -352,3 +352,34 @@ def test_an_hour_that_is_read_with_hh_is_an_error_and_no_note() -> None:
     query = "SELECT TO_TIMESTAMP('2024-01-31 01:00', 'yyyy-MM-dd hh:mm') AS d;"
     with pytest.raises(QueryError, match="write 'yyyy-MM-dd HH:mm', for hh is the hour beside AM or PM"):
         notes_of(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "by"),
+    [
+        ("SELECT city FROM orders ORDER BY k DESC LIMIT 2;", "k"),
+        ("SELECT city, SUM(k) AS s FROM orders GROUP BY city ORDER BY COUNT(*) DESC LIMIT 5;", "COUNT(*)"),
+        ("SELECT city FROM orders ORDER BY city, k OFFSET 1;", "k"),
+    ],
+)
+def test_first_rows_that_are_not_shown_in_their_order_are_told_of(query: str, by: str) -> None:
+    (note,) = notes_of(TWO + query)
+    told = f"the first rows are chosen by {by}, which is not selected, so they are not shown in its order; add {by} to the select list"
+    assert told in note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT city, k FROM orders ORDER BY k DESC LIMIT 2;",
+        "SELECT city, k * 2 AS twice FROM orders ORDER BY k * 2 LIMIT 2;",
+        "SELECT city FROM orders ORDER BY k DESC LIMIT 1;",
+        "SELECT DISTINCT ON (city) city FROM orders ORDER BY city, k DESC;",
+        "SELECT COUNT(*) AS n FROM (SELECT city FROM orders ORDER BY k LIMIT 10) AS o;",
+        "SELECT * FROM (SELECT city FROM orders ORDER BY k LIMIT 10) AS o;",
+        "CREATE TABLE o (city VARCHAR) WITH ('connector' = 'file', 'path' = 'o.json', 'format' = 'json', 'changelog' = 'true');"
+        " INSERT INTO o SELECT city FROM orders ORDER BY k LIMIT 10;",
+    ],
+)
+def test_first_rows_whose_order_is_shown_or_does_not_matter_are_not_told_of(query: str) -> None:
+    assert not notes_of(TWO + query)

@@ -178,7 +178,7 @@ class _Compiler:
             case Insert():
                 self._sink(self._insert(statement), tokens)
             case Select(query):
-                self._sink(result_sink(self._query(query)), tokens)
+                self._sink(result_sink(self.source, self._query(query)), tokens)
                 self.places |= clauses_at_top(query)
                 self.selected = tokens if self.explain is None else ()
             case ReconcileStatement():
