@@ -383,3 +383,66 @@ def test_first_rows_that_are_not_shown_in_their_order_are_told_of(query: str, by
 )
 def test_first_rows_whose_order_is_shown_or_does_not_matter_are_not_told_of(query: str) -> None:
     assert not notes_of(TWO + query)
+
+
+OUTER = f"{TWO}SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k WHERE "
+
+
+def test_a_where_that_undoes_an_outer_join_is_told_of() -> None:
+    (note,) = notes_of(f"{OUTER}p.city = 'a' AND o.k > 1;")
+    assert (
+        "WHERE p.city = 'a' leaves out each row that the outer join keeps without a partner, for it is unknown of NULL; "
+        in note
+    )
+    assert "write ON ... AND p.city = 'a', or JOIN if no such row is meant" in note
+    (note,) = notes_of(f"{TWO}SELECT o.k FROM places AS p RIGHT JOIN orders AS o ON o.k = p.k WHERE p.k < 3;")
+    assert "WHERE p.k < 3 leaves out" in note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{OUTER}p.city IS NULL;",
+        f"{OUTER}p.city = 'a' OR p.city IS NULL;",
+        f"{OUTER}COALESCE(p.city, 'a') = 'a';",
+        f"{OUTER}o.city = 'a';",
+        f"{TWO}CREATE VIEW v AS SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k; SELECT k FROM v WHERE city = 'a';",
+        f"{TWO}CREATE VIEW v AS SELECT * FROM orders AS o LEFT JOIN (SELECT k AS l, city AS d FROM places) AS p ON o.k = p.l;"
+        " SELECT k FROM v WHERE d = 'a';",
+        f"{TWO}SELECT k FROM (SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k) AS j WHERE city = 'a';",
+        f"{TWO}SELECT o.k FROM orders AS o FULL JOIN places AS p ON o.k = p.k WHERE p.k = 3;",
+    ],
+)
+def test_a_where_that_leaves_an_outer_join_what_it_is_is_not_told_of(query: str) -> None:
+    assert not notes_of(query)
+
+
+@pytest.mark.parametrize(
+    ("branches", "late", "early"),
+    [
+        ("WHEN k > 20 THEN 1 WHEN k > 50 THEN 2", "k > 50", "k > 20"),
+        ("WHEN k <= 20 THEN 1 WHEN city = 'a' THEN 3 WHEN k < 20 THEN 2", "k < 20", "k <= 20"),
+        ("WHEN k >= 20 THEN 1 WHEN k >= 20 THEN 2", "k >= 20", "k >= 20"),
+        ("WHEN k > 20 THEN 1 WHEN k > 20.5 THEN 2", "k > 20.5", "k > 20"),
+    ],
+)
+def test_a_branch_that_is_never_reached_is_told_of(branches: str, late: str, early: str) -> None:
+    (note,) = notes_of(f"{TWO}SELECT CASE {branches} END AS c FROM orders;")
+    assert (
+        f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is; write WHEN {late} first"
+        in note
+    )
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        "WHEN k > 50 THEN 1 WHEN k > 20 THEN 2 WHEN k >= 20 THEN 3",
+        "WHEN k > 20 THEN 1 WHEN k < 50 THEN 2",
+        "WHEN k > 20 AND city = 'a' THEN 1 WHEN k > 50 THEN 2",
+        "WHEN k < 20 THEN 1 WHEN k < 50 THEN 2",
+        "WHEN k > 20 THEN 1 WHEN k >= 20 THEN 2",
+    ],
+)
+def test_branches_that_are_reached_are_not_told_of(branches: str) -> None:
+    assert not notes_of(f"{TWO}SELECT CASE {branches} END AS c FROM orders;")

@@ -27,7 +27,7 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
     of_span,
     round_time,
 )
-from ouzel.compiler.sql.expressions.suspicions import note_exchanged, note_itself, note_template
+from ouzel.compiler.sql.expressions.suspicions import note_covered, note_exchanged, note_itself, note_template
 from ouzel.compiler.sql.expressions.unreadable import note_unreadable
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.chains import called_in, identifiers_of, operands_of, root_of
@@ -254,6 +254,7 @@ class Binder:
         for branch in node.args["ifs"]:
             whens.append(self._when(subject, branch.this))
             values.append((branch.args["true"], self.bind(branch.args["true"])))
+        note_covered(self.source, node.args["ifs"], whens)
         otherwise = self.bind(default) if default else Literal(NULL, None)
         kind = self._common([*values, (default or node, otherwise)])
         branches = tuple((when, cast_to(value, kind)) for when, (_, value) in zip(whens, values, strict=True))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
-from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import VARCHAR
@@ -69,6 +70,45 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
             span,
             f"write the alias of another table before one of them, as in o.{name}, which FROM t AS o gives",
         )
+
+
+def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequence[Expression]) -> None:
+    """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
+    bounds = [_bound_of(when) for when in whens]
+    for at, bound in enumerate(bounds):
+        before = next((one for one in range(at) if bound and bounds[one] and _covers(bounds[one], bound)), None)
+        if before is not None:
+            early, late = (source.text[slice(*place(branches[one].this))] for one in (before, at))
+            problem = f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is"
+            source.note(problem, place(branches[at].this), f"write WHEN {late} first")
+
+
+_Bound = tuple[Expression, str, Decimal]
+
+
+def _bound_of(when: Expression) -> _Bound | None:
+    """The column, the sign and the number of a comparison such as x > 20."""
+    if not isinstance(when, Call) or when.function not in ("gt", "ge", "lt", "le") or len(when.arguments) != 2:
+        return None
+    value, number = (_without_cast(argument) for argument in when.arguments)
+    if not isinstance(value, Column) or not isinstance(number, Literal) or isinstance(number.value, bool):
+        return None
+    return (
+        (value, when.function, Decimal(str(number.value))) if isinstance(number.value, int | float | Decimal) else None
+    )
+
+
+def _without_cast(value: Expression) -> Expression:
+    return value.operand if isinstance(value, Cast) and not value.safe else value
+
+
+def _covers(early: _Bound | None, late: _Bound | None) -> bool:
+    """Whether the early comparison is true wherever the late one is."""
+    if early is None or late is None or early[0] != late[0] or early[1][0] != late[1][0]:
+        return False
+    if early[2] == late[2]:
+        return early[1] == late[1] or early[1].endswith("e")
+    return (late[2] > early[2]) is (early[1][0] == "g")
 
 
 def note_template(source: QueryText, node: exp.Expr) -> None:

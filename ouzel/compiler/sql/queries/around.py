@@ -15,10 +15,10 @@ from sqlglot import exp
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
 from ouzel.compiler.sql.queries.correlation import (
-    OtherCorrelation,
     Queries,
     can_bind,
     conjuncts_of,
+    find_correlation,
     select_of,
     split_correlation,
 )
@@ -54,13 +54,10 @@ def split_subquery(
         NotSupported: it speaks of that query where it cannot.
     """
     apart = set_apart(queries, tree, outer, selects=False)
+    if apart is None and not tree.args.get("limit") and find_correlation(queries, tree, outer)[2]:
+        apart = set_apart(queries, tree, outer, selects=False, whole=True)
     if apart is None:
-        try:
-            return (tree, *split_correlation(queries, tree, outer))
-        except OtherCorrelation:
-            apart = None if tree.args.get("limit") else set_apart(queries, tree, outer, selects=False, whole=True)
-            if apart is None:
-                raise
+        return (tree, *split_correlation(queries, tree, outer))
     assert isinstance(apart.tree, exp.Select)
     where = apart.tree.args.get("where")
     return apart.tree, conjuncts_of(where.this) if where else [], [apart.pair]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ouzel.compiler.expressions import Expression, columns_of, conjuncts
-from ouzel.compiler.plan import Filter, Join, Node
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, columns_of, conjuncts
+from ouzel.compiler.plan import Filter, Join, JoinKind, Node
 from ouzel.compiler.sql.queries.intervals import contradiction
 from ouzel.compiler.sql.syntax.source import QueryText
 
@@ -24,6 +24,8 @@ def note_joins(source: QueryText, node: Node) -> None:
         node = node.input
     joins = tuple(_joins_in(node))
     for join in joins:
+        _note_no_outer(source, join, conditions)
+    for join in joins:
         _note_contradiction(source, join)
         conditions += conjuncts(join.condition) if join.condition is not None else ()
     for join in joins:
@@ -36,6 +38,34 @@ def _joins_in(node: Node) -> Iterator[Join]:
         yield node
         for below in node.inputs:
             yield from _joins_in(below)
+
+
+def _note_no_outer(source: QueryText, join: Join, conditions: Sequence[Expression]) -> None:
+    """Tell of a WHERE that leaves out each row which an outer join keeps, for a column of the other table is NULL there."""
+    if join.kind is not JoinKind.LEFT:
+        return
+    added = set(join.inputs[1].schema.names)
+    for part in conditions:
+        if not isinstance(part, Call) or part.function not in _STRICT or part.written is None:
+            continue
+        operands = [value.operand if isinstance(value, Cast) else value for value in part.arguments]
+        column = next((value for value in operands if isinstance(value, Column) and value.name in added), None)
+        if column is not None and _is_of_one_query(source, join, source.span(part.written)[0]):
+            shown = part.written.part
+            problem = f"WHERE {shown} leaves out each row that the outer join keeps without a partner, for it is unknown of NULL"
+            advice = f"write ON ... AND {shown}, or JOIN if no such row is meant"
+            source.note(problem, source.span(part.written), advice)
+            return
+
+
+def _is_of_one_query(source: QueryText, join: Join, at: int) -> bool:
+    """Whether the condition that stands there is in the SELECT of the join, which is none of a view or subquery that others read, too."""
+    between = source.blank_out()[join.written.clause : at]
+    return join.written.clause >= 0 and ";" not in between and between.count("(") == between.count(")")
+
+
+_STRICT = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "like"})
+"""Comparisons that are unknown where an operand is NULL."""
 
 
 def _note_contradiction(source: QueryText, join: Join) -> None:

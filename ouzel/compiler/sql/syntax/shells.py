@@ -240,7 +240,7 @@ _FOREIGN = {
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
     ("REFRESH", "MATERIALIZED"): "REFRESH MATERIALIZED VIEW is not supported; a view follows its tables by itself: leave it out",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
-    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
+    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE for rows that are read, and CREATE VIEW for a query",
     ("CREATE", "DYNAMIC"): "CREATE DYNAMIC TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
     ("CREATE", "STREAMING"): "CREATE STREAMING TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
     ("CREATE", "LIVE"): "CREATE LIVE TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
