@@ -126,7 +126,7 @@ def split_correlation(
         return local, pairs
     usual = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
     latest = latest or latest_by(tree.args.get("order"), tree.args.get("limit"))
-    advice = _as_of_a_time(queries, tree, others[0], latest) or usual
+    advice = as_of_a_time(queries, tree, others[0], latest) or usual
     problem = f"{what} with another correlation than equality is not supported"
     raise queries.source.error(problem, place(others[0]), advice, NotSupported)
 
@@ -163,7 +163,7 @@ def _conjuncts_of_where(tree: exp.Select) -> list[exp.Expr]:
     return conjuncts_of(where.this) if where else []
 
 
-def _as_of_a_time(queries: Queries, tree: exp.Select, part: exp.Expr, latest: exp.Expr | None) -> str:
+def as_of_a_time(queries: Queries, tree: exp.Select, part: exp.Expr, latest: exp.Expr | None) -> str:
     """Advice for the last row at or before a time: WHERE p.ts <= o.ts ORDER BY p.ts DESC LIMIT 1; empty for all else."""
     table, text = tree.find(exp.From), queries.source.text
     sides = [part.args.get("this"), part.args.get("expression")][:: -1 if isinstance(part, exp.GTE) else 1]
