@@ -111,6 +111,28 @@ def _covers(early: _Bound | None, late: _Bound | None) -> bool:
     return (late[2] > early[2]) is (early[1][0] == "g")
 
 
+def note_choice(source: QueryText, node: exp.Expr, left: Expression, right: Expression) -> None:
+    """Tell of x = 1 AND x = 2, which is true of no row, and of x <> 1 OR x <> 2, which is true of each."""
+    sign, function = ("AND", "eq") if isinstance(node, exp.And) else ("OR", "ne")
+    pairs = [_compared(value, function) for value in (left, right)]
+    if None in pairs or pairs[0][0] != pairs[1][0] or pairs[0][1] == pairs[1][1]:  # type: ignore[index]
+        return
+    one, other = (source.text[slice(*place(part))] for part in (node.this, node.expression))
+    column = source.text[slice(*place(node.this.this))]
+    texts = ", ".join(source.text[slice(*place(part.expression))] for part in (node.this, node.expression))
+    said, word = ("no row", "IN") if sign == "AND" else ("each row that has a value", "NOT IN")
+    problem = f"{one} {sign} {other} is true of {said}"
+    source.note(problem, (place(node.this)[0], place(node.expression)[1]), f"write {column} {word} ({texts})")
+
+
+def _compared(value: Expression, function: str) -> tuple[Column, Literal] | None:
+    """The column and the constant of a comparison."""
+    if not isinstance(value, Call) or value.function != function or len(value.arguments) != 2:
+        return None
+    column, constant = (_without_cast(argument) for argument in value.arguments)
+    return (column, constant) if isinstance(column, Column) and isinstance(constant, Literal) else None
+
+
 def note_template(source: QueryText, node: exp.Expr) -> None:
     """Tell of a text in which something was to be filled in."""
     if _TEMPLATE.search(node.name):

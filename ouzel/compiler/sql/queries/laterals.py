@@ -22,8 +22,8 @@ from ouzel.compiler.sql.queries.correlation import (
     bind_alone,
     conjuncts_of,
     equal,
-    plain_select,
     find_correlation,
+    plain_select,
 )
 from ouzel.compiler.sql.queries.group_keys import is_grouped
 from ouzel.compiler.sql.queries.joins import apart, is_true, join_relations
