@@ -27,7 +27,13 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
     of_span,
     round_time,
 )
-from ouzel.compiler.sql.expressions.suspicions import note_covered, note_exchanged, note_itself, note_template
+from ouzel.compiler.sql.expressions.suspicions import (
+    note_choice,
+    note_covered,
+    note_exchanged,
+    note_itself,
+    note_template,
+)
 from ouzel.compiler.sql.expressions.unreadable import note_unreadable
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.chains import called_in, identifiers_of, operands_of, root_of
@@ -124,10 +130,15 @@ class Binder:
             return predicates.bind_tuples(self, node)
         if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
             operands = [(part, self.bind(part)) for part in operands_of(node)]
+            self._note_choice(node, operands)
             return join_balanced(operands, lambda left, right: (right[0], self._bind_operator(node, left, right)))[1]
-        return self._bind_operator(
-            node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
-        )
+        both = (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
+        self._note_choice(node, both)
+        return self._bind_operator(node, *both)
+
+    def _note_choice(self, node: exp.Expr, operands: Sequence[tuple[exp.Expr, Expression]]) -> None:
+        if isinstance(node, exp.Or):
+            note_choice(self.source, operands)
 
     def _bind_operator(
         self, node: exp.Expr, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]

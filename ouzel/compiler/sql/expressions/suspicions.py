@@ -74,7 +74,7 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
 
 def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequence[Expression]) -> None:
     """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
-    bounds = [_bound_of(when) for when in whens]
+    bounds = [bound_of(when) for when in whens]
     for at, bound in enumerate(bounds):
         before = next((one for one in range(at) if bound and bounds[one] and _covers(bounds[one], bound)), None)
         if before is not None:
@@ -83,10 +83,11 @@ def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequenc
             source.note(problem, place(branches[at].this), f"write WHEN {late} first")
 
 
-_Bound = tuple[Expression, str, Decimal]
+Bound = tuple[Column, str, Decimal]
+"""A column, the function of a comparison, and the number that it is compared with."""
 
 
-def _bound_of(when: Expression) -> _Bound | None:
+def bound_of(when: Expression) -> Bound | None:
     """The column, the sign and the number of a comparison such as x > 20."""
     if not isinstance(when, Call) or when.function not in ("gt", "ge", "lt", "le") or len(when.arguments) != 2:
         return None
@@ -102,7 +103,7 @@ def _without_cast(value: Expression) -> Expression:
     return value.operand if isinstance(value, Cast) and not value.safe else value
 
 
-def _covers(early: _Bound | None, late: _Bound | None) -> bool:
+def _covers(early: Bound | None, late: Bound | None) -> bool:
     """Whether the early comparison is true wherever the late one is."""
     if early is None or late is None or early[0] != late[0] or early[1][0] != late[1][0]:
         return False
@@ -111,22 +112,25 @@ def _covers(early: _Bound | None, late: _Bound | None) -> bool:
     return (late[2] > early[2]) is (early[1][0] == "g")
 
 
-def note_choice(source: QueryText, node: exp.Expr, left: Expression, right: Expression) -> None:
-    """Tell of x = 1 AND x = 2, which is true of no row, and of x <> 1 OR x <> 2, which is true of each."""
-    sign, function = ("AND", "eq") if isinstance(node, exp.And) else ("OR", "ne")
-    pairs = [_compared(value, function) for value in (left, right)]
-    if None in pairs or pairs[0][0] != pairs[1][0] or pairs[0][1] == pairs[1][1]:  # type: ignore[index]
+def note_choice(source: QueryText, operands: Sequence[tuple[exp.Expr, Expression]]) -> None:
+    """Tell of x <> 1 OR x <> 2, which is true of each row that has a value."""
+    found: dict[str, tuple[exp.Expr, Literal]] = {}
+    for node, value in operands:
+        compared = compared_with(value, "ne")
+        before = found.setdefault(compared[0].name, (node, compared[1])) if compared else None
+        if compared is None or before is None or before[1] == compared[1]:
+            continue
+        one, other = (source.text[slice(*place(part))] for part in (before[0], node))
+        column, first, second = (
+            source.text[slice(*place(part))] for part in (node.this, before[0].expression, node.expression)
+        )
+        problem = f"{one} OR {other} is true of each row in which {column} is not NULL"
+        source.note(problem, place(node), f"write {column} NOT IN ({first}, {second})")
         return
-    one, other = (source.text[slice(*place(part))] for part in (node.this, node.expression))
-    column = source.text[slice(*place(node.this.this))]
-    texts = ", ".join(source.text[slice(*place(part.expression))] for part in (node.this, node.expression))
-    said, word = ("no row", "IN") if sign == "AND" else ("each row that has a value", "NOT IN")
-    problem = f"{one} {sign} {other} is true of {said}"
-    source.note(problem, (place(node.this)[0], place(node.expression)[1]), f"write {column} {word} ({texts})")
 
 
-def _compared(value: Expression, function: str) -> tuple[Column, Literal] | None:
-    """The column and the constant of a comparison."""
+def compared_with(value: Expression, function: str) -> tuple[Column, Literal] | None:
+    """The column and the constant of a comparison; None for all else."""
     if not isinstance(value, Call) or value.function != function or len(value.arguments) != 2:
         return None
     column, constant = (_without_cast(argument) for argument in value.arguments)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, columns_of, conjuncts
 from ouzel.compiler.plan import Filter, Join, JoinKind, Node
 from ouzel.compiler.sql.queries.intervals import contradiction
+from ouzel.compiler.sql.queries.never_true import note_never_true
 from ouzel.compiler.sql.syntax.source import QueryText
 
 _COMMA = re.compile(
@@ -16,12 +17,13 @@ _COMMA = re.compile(
 """A table behind a comma in FROM, and its alias. CROSS JOIN says that each row is to meet all others, and a subquery may be one row."""
 
 
-def note_joins(source: QueryText, node: Node) -> None:
-    """Tell of what is hardly meant in the joins of a query, which are `node` below the filters of its WHERE."""
+def note_conditions(source: QueryText, node: Node) -> None:
+    """Tell of what is hardly meant in the WHERE and the joins of a query, which are `node` below the filters of its WHERE."""
     conditions: list[Expression] = []
     while isinstance(node, Filter):
         conditions += conjuncts(node.predicate)
         node = node.input
+    note_never_true(source, conditions)
     joins = tuple(_joins_in(node))
     for join in joins:
         _note_no_outer(source, join, conditions)
