@@ -58,3 +58,25 @@ def test_a_condition_that_says_nothing_is_told_of(query: str, note: str) -> None
 )
 def test_a_condition_that_says_something_is_not_told_of(query: str) -> None:
     assert not notes_of(TABLE + query)
+
+
+TIMED = TABLE.replace("k BIGINT", "k BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts")
+
+
+def test_a_last_value_that_is_the_rows_own_is_told_of() -> None:
+    (note,) = notes_of(f"{TIMED}SELECT LAST_VALUE(k) OVER (PARTITION BY k ORDER BY ts) AS l FROM t;")
+    told = "LAST_VALUE(k) is the value of the row itself, or of one of its time, for without ROWS BETWEEN the frame ends there; "
+    assert f"{told}write FIRST_VALUE(k) with ORDER BY ts DESC for the last of all rows" in note
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+        "ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+        "PARTITION BY k",
+        "ORDER BY k",
+    ],
+)
+def test_other_last_values_are_not_told_of(over: str) -> None:
+    assert not notes_of(f"{TIMED}SELECT LAST_VALUE(k) OVER ({over}) AS l FROM t;")
