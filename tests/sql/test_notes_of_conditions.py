@@ -80,3 +80,19 @@ def test_a_last_value_that_is_the_rows_own_is_told_of() -> None:
 )
 def test_other_last_values_are_not_told_of(over: str) -> None:
     assert not notes_of(f"{TIMED}SELECT LAST_VALUE(k) OVER ({over}) AS l FROM t;")
+
+
+def test_a_part_of_a_total_of_whole_numbers_is_told_of() -> None:
+    (note,) = notes_of(f"{TABLE}SELECT k / SUM(k) OVER (PARTITION BY s) AS share FROM t;")
+    assert "k / SUM(k) OVER (PARTITION BY s) is of whole numbers, and so has nothing behind the point; " in note
+    assert "write CAST(k AS DOUBLE) / SUM(k) OVER (PARTITION BY s) for a share" in note
+    (note,) = notes_of(f"{TABLE}SELECT k / SUM(k) OVER () AS share FROM t;")
+    assert "write CAST(k AS DOUBLE) / SUM(k) OVER () for a share" in note
+    assert not notes_of(
+        f"{TABLE}SELECT k * 100 / SUM(k) OVER () AS a, x / SUM(x) OVER () AS b, k / LAG(k) OVER (ORDER BY k) AS c FROM t;"
+    )
+
+
+def test_a_value_that_case_names_twice_is_told_of() -> None:
+    (note,) = notes_of(f"{TABLE}SELECT CASE k WHEN 1 THEN 'a' WHEN 2 THEN 'b' WHEN 1 THEN 'c' END AS c FROM t;")
+    assert "WHEN 1 stands there twice; leave out the second, which is never reached" in note

@@ -254,6 +254,7 @@ class _Compiler:
             raise self.source.error(
                 f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}",
                 statement.columns[-1].span,
+                f"name as many: {', '.join(column.name for column in relation.columns)}",
             )
         name = statement.name.text
         relation = relation.with_name(name, statement.name.span[0])

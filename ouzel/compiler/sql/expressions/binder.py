@@ -148,7 +148,8 @@ class Binder:
         self._note_null(sign, left[0], right[0])
         note_itself(self.source, sign, (left[0], right[0]), (left[1], right[1]))
         whole = sign == "/" and all(isinstance(value.type, IntegerType) for _, value in (left, right))
-        if whole and (all(self._is_aggregate(part) for part, _ in (left, right)) or predicates.is_rate(node, right[1])):
+        of_two = all(self._is_aggregate(part) for part, _ in (left, right))
+        if whole and (of_two or predicates.is_rate(node, right[1]) or predicates.is_part_of_total(node)):
             predicates.note_share(self.source, left[0], right[0])
         try:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))

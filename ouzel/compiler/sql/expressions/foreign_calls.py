@@ -319,6 +319,7 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     "nullifzero": _same("NULLIF({}, 0)", 1),
     "zeroifnull": _same("COALESCE({}, 0)", 1),
     "nvl2": _same("IF({0} IS NOT NULL, {1}, {2})", 3),
+    "date_bin": lambda name, arguments: _window(name, arguments[:2]),
     **dict.fromkeys(("timestamp", "datetime"), _same("CAST({} AS TIMESTAMP)", 1)),
     "square": _same("{0} * {0}", 1),
 }  # fmt: skip

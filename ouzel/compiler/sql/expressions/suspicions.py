@@ -76,9 +76,16 @@ def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequenc
     """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
     bounds = [bound_of(when) for when in whens]
     for at, bound in enumerate(bounds):
-        before = next((one for one in range(at) if bound and bounds[one] and _covers(bounds[one], bound)), None)
+        before = next((one for one in range(at) if whens[one] == whens[at] or _covers(bounds[one], bound)), None)
         if before is not None:
             early, late = (source.text[slice(*place(branches[one].this))] for one in (before, at))
+            if whens[before] == whens[at]:
+                source.note(
+                    f"WHEN {late} stands there twice",
+                    place(branches[at].this),
+                    "leave out the second, which is never reached",
+                )
+                continue
             problem = f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is"
             source.note(problem, place(branches[at].this), f"write WHEN {late} first")
 
