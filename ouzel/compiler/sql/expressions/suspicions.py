@@ -74,7 +74,7 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
 
 def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequence[Expression]) -> None:
     """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
-    bounds = [find_number_bound(when) for when in whens]
+    bounds = [find_limit(when) for when in whens]
     for at, bound in enumerate(bounds):
         before = next((one for one in range(at) if whens[one] == whens[at] or _is_wider(bounds[one], bound)), None)
         if before is not None:
@@ -90,11 +90,11 @@ def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequenc
             source.note(problem, place(branches[at].this), f"write WHEN {late} first")
 
 
-NumberBound = tuple[Column, str, Decimal]
+NumberLimit = tuple[Column, str, Decimal]
 """A column, the function of a comparison, and the number that it is compared with."""
 
 
-def find_number_bound(when: Expression) -> NumberBound | None:
+def find_limit(when: Expression) -> NumberLimit | None:
     """The column, the sign and the number of a comparison such as x > 20."""
     if not isinstance(when, Call) or when.function not in ("gt", "ge", "lt", "le") or len(when.arguments) != 2:
         return None
@@ -110,7 +110,7 @@ def _without_cast(value: Expression) -> Expression:
     return value.operand if isinstance(value, Cast) and not value.safe else value
 
 
-def _is_wider(early: NumberBound | None, late: NumberBound | None) -> bool:
+def _is_wider(early: NumberLimit | None, late: NumberLimit | None) -> bool:
     """Whether the early comparison is true wherever the late one is."""
     if early is None or late is None or early[0] != late[0] or early[1][0] != late[1][0]:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from ouzel.compiler.expressions import Call, Expression
-from ouzel.compiler.sql.expressions.suspicions import find_number_bound, compared_with
+from ouzel.compiler.sql.expressions.suspicions import compared_with, find_limit
 from ouzel.compiler.sql.syntax.source import QueryText
 
 
@@ -36,7 +36,7 @@ def _are_other_constants(one: Expression, other: Expression) -> bool:
 
 def _leave_no_number(one: Expression, other: Expression) -> bool:
     """Whether a number is to be above one bound and below another, and there is none between them."""
-    first, second = find_number_bound(one), find_number_bound(other)
+    first, second = find_limit(one), find_limit(other)
     if first is None or second is None or first[0] != second[0] or first[1][0] == second[1][0]:
         return False
     low, high = (first, second) if first[1][0] == "g" else (second, first)
