@@ -35,7 +35,11 @@ FromSavepoint = Annotated[
     ),
 ]
 AllowStateLoss = Annotated[
-    bool, typer.Option("--allow-state-loss", help="Have begin empty what means something else now.")
+    bool,
+    typer.Option(
+        "--allow-state-loss",
+        help="Go on although a part of the query means something else now: that part begins without state. Others keep theirs.",
+    ),
 ]
 TopologyName = Annotated[str, typer.Argument(metavar="NAME", help="By which it was submitted; `ouzel list` shows all.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]

@@ -24,6 +24,9 @@ def in_plain_words(message: str) -> str:
 _PROGRAM = "ouzel.program"
 """By this name the context of a command has the program that it is given, empty if none."""
 
+_FILES = "ouzel.files"
+"""By this name it has the files of SQL that the command is given."""
+
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
@@ -42,11 +45,24 @@ def _leave_out_hidden(error: _NoSuchOption) -> None:
     error.possibilities = [name for name in error.possibilities or () if name not in hidden]
 
 
+_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \(.*\.sql\)")
+
+
+def _several_files(error: Any) -> typer.BadParameter | None:
+    """The error of a command that is given several files of SQL, with what to do; None if it is another."""
+    if not _EXTRA.match(error.message):
+        return None
+    files, command = " ".join(error.ctx.meta[_FILES]), error.ctx.info_name
+    told = f"{command} takes one file; give it one after the other, or make one of them: cat {files} > all.sql && ouzel {command} all.sql"
+    return _UsageError(told, ctx=error.ctx)
+
+
 class Commands(TyperGroup):
     """The commands, whose errors of values are said in plain words."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the arguments of the group."""
+        ctx.meta[_FILES] = [one for one in args if one.endswith(".sql")]
         ctx.meta[_PROGRAM] = next((one for one in args if one.endswith(".py")), "")
         return super().parse_args(ctx, args)
 
@@ -58,6 +74,8 @@ class Commands(TyperGroup):
             error.message = in_plain_words(error.message)
             raise
         except _UsageError as error:
+            if several := _several_files(error):
+                raise several from None
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
             if isinstance(error, _NoSuchOption):
                 _leave_out_hidden(error)

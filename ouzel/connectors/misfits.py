@@ -84,7 +84,7 @@ def find_signs(texts: Iterable[str]) -> NumberSigns | None:
     if not found:
         return None
     known = [signs for signs in found if not signs.may_part_thousands] or found
-    points, thousands = ({getattr(signs, name) for signs in known} - {""} for name in ("point", "thousands"))
+    points, thousands = {signs.point for signs in known} - {""}, {signs.thousands for signs in known} - {""}
     if len(points) > 1 or len(thousands) > 1 or points & thousands:
         return None
     others = any(signs.others for signs in found)

@@ -23,7 +23,7 @@ SAYS_SO = re.compile(r"\brefus|\bnot supported\b|\bunsupported\b", re.IGNORECASE
 SAID = {
     "sql": {
         "What both tables have is refused": "sql/test_likeness.py::test_what_cannot_be_taken_is_refused",
-        "where one never ends it is refused": "refused/scalar_subquery_of_changes",
+        "Where one of them never ends, the subquery is refused": "refused/scalar_subquery_of_changes",
         "`= ANY` and their like are refused": "refused/any_subquery refused/all_subquery",
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
         "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",

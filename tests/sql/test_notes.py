@@ -208,6 +208,20 @@ def test_a_share_of_whole_numbers_is_told() -> None:
     )
 
 
+def test_a_rate_of_whole_numbers_is_told() -> None:
+    (note,) = notes_of(f"{TWO}SELECT COUNT(*) / 20 AS rate FROM orders;")
+    assert "COUNT(*) / 20 is of whole numbers, and so has nothing behind the point; " in note
+    assert "write CAST(COUNT(*) AS DOUBLE) / 20, or COUNT(*) DIV 20 if that is meant" in note
+    assert notes_of(f"{TWO}SELECT CEIL(COUNT(*) FILTER (WHERE k > 1) / 60) AS rate FROM orders;")
+
+
+def test_a_quotient_that_may_be_meant_as_a_whole_number_is_not_told() -> None:
+    kept = "COUNT(*) DIV 20 AS a, FLOOR(COUNT(*) / 20) AS b, COUNT(*) / 20.0 AS c, COUNT(*) / 1 AS d"
+    assert not notes_of(f"{TWO}SELECT {kept} FROM orders;")
+    assert not notes_of(f"{TWO}SELECT SUM(k) / 60 AS a, 100 * COUNT(*) / 20 AS b FROM orders;")
+    assert not notes_of(f"{TWO}SELECT k / 60 AS minutes FROM orders;")
+
+
 def test_an_order_by_what_an_alias_computes_beside_a_star() -> None:
     assert not notes_of(f"{TWO}SELECT *, UPPER(city) AS shown FROM orders ORDER BY UPPER(city);")
 
@@ -338,3 +352,96 @@ def test_an_hour_that_is_read_with_hh_is_an_error_and_no_note() -> None:
     query = "SELECT TO_TIMESTAMP('2024-01-31 01:00', 'yyyy-MM-dd hh:mm') AS d;"
     with pytest.raises(QueryError, match="write 'yyyy-MM-dd HH:mm', for hh is the hour beside AM or PM"):
         notes_of(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "by"),
+    [
+        ("SELECT city FROM orders ORDER BY k DESC LIMIT 2;", "k"),
+        ("SELECT city, SUM(k) AS s FROM orders GROUP BY city ORDER BY COUNT(*) DESC LIMIT 5;", "COUNT(*)"),
+        ("SELECT city FROM orders ORDER BY city, k OFFSET 1;", "k"),
+    ],
+)
+def test_first_rows_that_are_not_shown_in_their_order_are_told_of(query: str, by: str) -> None:
+    (note,) = notes_of(TWO + query)
+    told = f"the first rows are chosen by {by}, which is not selected, so they are not shown in its order; add {by} to the select list"
+    assert told in note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT city, k FROM orders ORDER BY k DESC LIMIT 2;",
+        "SELECT city, k * 2 AS twice FROM orders ORDER BY k * 2 LIMIT 2;",
+        "SELECT city FROM orders ORDER BY k DESC LIMIT 1;",
+        "SELECT DISTINCT ON (city) city FROM orders ORDER BY city, k DESC;",
+        "SELECT COUNT(*) AS n FROM (SELECT city FROM orders ORDER BY k LIMIT 10) AS o;",
+        "SELECT * FROM (SELECT city FROM orders ORDER BY k LIMIT 10) AS o;",
+        "CREATE TABLE o (city VARCHAR) WITH ('connector' = 'file', 'path' = 'o.json', 'format' = 'json', 'changelog' = 'true');"
+        " INSERT INTO o SELECT city FROM orders ORDER BY k LIMIT 10;",
+    ],
+)
+def test_first_rows_whose_order_is_shown_or_does_not_matter_are_not_told_of(query: str) -> None:
+    assert not notes_of(TWO + query)
+
+
+OUTER = f"{TWO}SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k WHERE "
+
+
+def test_a_where_that_undoes_an_outer_join_is_told_of() -> None:
+    (note,) = notes_of(f"{OUTER}p.city = 'a' AND o.k > 1;")
+    assert (
+        "WHERE p.city = 'a' leaves out each row that the outer join keeps without a partner, for it is unknown of NULL; "
+        in note
+    )
+    assert "write ON ... AND p.city = 'a', or JOIN if no such row is meant" in note
+    (note,) = notes_of(f"{TWO}SELECT o.k FROM places AS p RIGHT JOIN orders AS o ON o.k = p.k WHERE p.k < 3;")
+    assert "WHERE p.k < 3 leaves out" in note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{OUTER}p.city IS NULL;",
+        f"{OUTER}p.city = 'a' OR p.city IS NULL;",
+        f"{OUTER}COALESCE(p.city, 'a') = 'a';",
+        f"{OUTER}o.city = 'a';",
+        f"{TWO}CREATE VIEW v AS SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k; SELECT k FROM v WHERE city = 'a';",
+        f"{TWO}CREATE VIEW v AS SELECT * FROM orders AS o LEFT JOIN (SELECT k AS l, city AS d FROM places) AS p ON o.k = p.l;"
+        " SELECT k FROM v WHERE d = 'a';",
+        f"{TWO}SELECT k FROM (SELECT o.k, p.city FROM orders AS o LEFT JOIN places AS p ON o.k = p.k) AS j WHERE city = 'a';",
+        f"{TWO}SELECT o.k FROM orders AS o FULL JOIN places AS p ON o.k = p.k WHERE p.k = 3;",
+    ],
+)
+def test_a_where_that_leaves_an_outer_join_what_it_is_is_not_told_of(query: str) -> None:
+    assert not notes_of(query)
+
+
+@pytest.mark.parametrize(
+    ("branches", "late", "early"),
+    [
+        ("WHEN k > 20 THEN 1 WHEN k > 50 THEN 2", "k > 50", "k > 20"),
+        ("WHEN k <= 20 THEN 1 WHEN city = 'a' THEN 3 WHEN k < 20 THEN 2", "k < 20", "k <= 20"),
+        ("WHEN k > 20 THEN 1 WHEN k > 20.5 THEN 2", "k > 20.5", "k > 20"),
+    ],
+)
+def test_a_branch_that_is_never_reached_is_told_of(branches: str, late: str, early: str) -> None:
+    (note,) = notes_of(f"{TWO}SELECT CASE {branches} END AS c FROM orders;")
+    assert (
+        f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is; write WHEN {late} first"
+        in note
+    )
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        "WHEN k > 50 THEN 1 WHEN k > 20 THEN 2 WHEN k >= 20 THEN 3",
+        "WHEN k > 20 THEN 1 WHEN k < 50 THEN 2",
+        "WHEN k > 20 AND city = 'a' THEN 1 WHEN k > 50 THEN 2",
+        "WHEN k < 20 THEN 1 WHEN k < 50 THEN 2",
+        "WHEN k > 20 THEN 1 WHEN k >= 20 THEN 2",
+    ],
+)
+def test_branches_that_are_reached_are_not_told_of(branches: str) -> None:
+    assert not notes_of(f"{TWO}SELECT CASE {branches} END AS c FROM orders;")

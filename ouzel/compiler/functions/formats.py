@@ -100,7 +100,7 @@ def _advise_of_reading(text: Expression, pattern: str, kind: str) -> str:
     found = {run for run, letters in split_pattern(pattern) if letters}
     if found & {"hh", "h"} and "a" not in found and (found - {"hh", "h"}) <= _READ.keys():
         return f"write '{re.sub('h+', 'HH', pattern)}', for hh is the hour beside AM or PM"
-    if found & {"X", "XX", "XXX", "Z", "VV"} and pattern.startswith("yyyy-MM-dd"):
+    if any(run[0] in "XZV" for run in found) and pattern.startswith("yyyy-MM-dd"):
         return f"write CAST({written} AS TIMESTAMP_LTZ), which reads texts with an offset"
     cast = cast_of_pattern(written, pattern, split_pattern(pattern), kind, tried=False)
     return f"write {cast}" if cast else ""

@@ -180,7 +180,7 @@ class _Compiler:
             case Insert():
                 self._sink(self._insert(statement), tokens)
             case Select(query):
-                self._sink(result_sink(self._query(query)), tokens)
+                self._sink(result_sink(self.source, self._query(query)), tokens)
                 self.places |= clauses_at_top(query)
                 self.selected = tokens if self.explain is None else ()
             case ReconcileStatement():
@@ -256,6 +256,7 @@ class _Compiler:
             raise self.source.error(
                 f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}",
                 statement.columns[-1].span,
+                f"name as many: {', '.join(column.name for column in relation.columns)}",
             )
         name = statement.name.text
         relation = relation.with_name(name, statement.name.span[0])

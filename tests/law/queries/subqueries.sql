@@ -65,6 +65,13 @@ SELECT o.order_id, o.customer, p.number, p.points
 FROM (SELECT * FROM orders WHERE order_id < 60) AS o
 LEFT JOIN LATERAL (SELECT q.id, q.points FROM profiles AS q WHERE q.owner = o.customer AND q.id > 3 ORDER BY q.points DESC, q.seq LIMIT 2) AS p (number) ON TRUE;
 
+-- query: lateral_by_another_comparison
+SELECT o.order_id, s.n, s.total, n.id AS next_id, g.owner, g.most
+FROM (SELECT * FROM orders WHERE order_id < 40) AS o
+CROSS JOIN LATERAL (SELECT COUNT(*) AS n, SUM(p.points) AS total FROM profiles AS p WHERE p.owner = o.customer AND p.id > o.order_id) AS s
+LEFT JOIN LATERAL (SELECT q.id FROM profiles AS q WHERE q.id > o.order_id ORDER BY q.id, q.seq LIMIT 1) AS n ON TRUE
+LEFT JOIN LATERAL (SELECT r.owner, MAX(r.points) AS most FROM profiles AS r WHERE r.points < o.order_id GROUP BY r.owner) AS g ON TRUE;
+
 -- query: lateral_aggregates
 SELECT o.order_id, s.n, s.total, s.most + o.order_id AS most
 FROM orders AS o CROSS JOIN LATERAL (SELECT COUNT(*) AS n, SUM(p.points) AS total, MAX(p.points) AS most FROM profiles AS p WHERE p.owner = o.customer AND p.points > 40) AS s;

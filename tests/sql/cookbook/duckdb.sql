@@ -53,13 +53,13 @@ SELECT o.order_id, o.ts, o.quantity, p.price, o.quantity * p.price, o.amount
 FROM orders AS o ASOF JOIN prices AS p ON o.product_id = p.product_id AND o.ts >= p.ts
 WHERE o.product_id IN (1, 3) AND o.ts >= TIMESTAMP '2026-03-28 12:00:00';
 
--- question: How far do visitors come, from the first page to an order?
+-- question: How many visitors reach each step of the funnel: page, product, cart, order?
 same;
 
 -- question: How do I leave out clicks that were sent twice?
 SELECT DISTINCT click_id, ts, customer_id, page FROM clicks WHERE customer_id IN (3, 6);
 
--- question: Which orders are unusually large?
+-- question: Which orders are more than three times as large as the ten before?
 same;
 
 -- question: Which were the worst days?

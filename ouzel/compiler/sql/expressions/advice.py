@@ -184,6 +184,8 @@ def of_arguments(name: str, texts: Sequence[str], values: Sequence[Expression]) 
             return f"write ARRAY_CONTAINS({', '.join(texts)})"
         case [first, ArrayType()] if name in _ITEM_SECOND and not isinstance(first, ArrayType):
             return f"the array comes first: write {name.upper()}({texts[1]}, {texts[0]})"
+        case [TimestampType() | DateType()] if name in ("to_date", "to_timestamp"):
+            return f"it is a time already: write CAST({texts[0]} AS {name.removeprefix('to_').upper()})"
         case [IntegerType() | FloatType() | DecimalType()] if name in ("to_timestamp", "to_timestamp_ltz"):
             return (
                 f"say what the number counts: write TO_TIMESTAMP_LTZ({texts[0]}, 3) of milliseconds, with 0 of seconds"

@@ -27,7 +27,13 @@ from ouzel.compiler.sql.expressions.spans_of_time import (
     of_span,
     round_time,
 )
-from ouzel.compiler.sql.expressions.suspicions import note_exchanged, note_itself, note_template
+from ouzel.compiler.sql.expressions.suspicions import (
+    note_choice,
+    note_covered,
+    note_exchanged,
+    note_itself,
+    note_template,
+)
 from ouzel.compiler.sql.expressions.unreadable import note_unreadable
 from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.syntax.chains import called_in, identifiers_of, operands_of, root_of
@@ -125,10 +131,15 @@ class Binder:
             return predicates.bind_tuples(self, node)
         if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
             operands = [(part, self.bind(part)) for part in operands_of(node)]
+            self._note_choice(node, operands)
             return join_balanced(operands, lambda left, right: (right[0], self._bind_operator(node, left, right)))[1]
-        return self._bind_operator(
-            node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
-        )
+        both = (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression))
+        self._note_choice(node, both)
+        return self._bind_operator(node, *both)
+
+    def _note_choice(self, node: exp.Expr, operands: Sequence[tuple[exp.Expr, Expression]]) -> None:
+        if isinstance(node, exp.Or):
+            note_choice(self.source, operands)
 
     def _bind_operator(
         self, node: exp.Expr, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]
@@ -137,9 +148,9 @@ class Binder:
         function, sign = _BINARY[type(node)]
         self._note_null(sign, left[0], right[0])
         note_itself(self.source, sign, (left[0], right[0]), (left[1], right[1]))
-        if sign == "/" and all(
-            isinstance(value.type, IntegerType) and self._is_aggregate(part) for part, value in (left, right)
-        ):
+        whole = sign == "/" and all(isinstance(value.type, IntegerType) for _, value in (left, right))
+        of_two = all(self._is_aggregate(part) for part, _ in (left, right))
+        if whole and (of_two or predicates.is_rate(node, right[1]) or predicates.is_part_of_total(node)):
             predicates.note_share(self.source, left[0], right[0])
         try:
             return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
@@ -256,6 +267,7 @@ class Binder:
         for branch in node.args["ifs"]:
             whens.append(self._when(subject, branch.this))
             values.append((branch.args["true"], self.bind(branch.args["true"])))
+        note_covered(self.source, node.args["ifs"], whens)
         otherwise = self.bind(default) if default else Literal(NULL, None)
         kind = self._common([*values, (default or node, otherwise)])
         branches = tuple((when, cast_to(value, kind)) for when, (_, value) in zip(whens, values, strict=True))

@@ -232,6 +232,11 @@ def _shown_number(name: str, arguments: Sequence[str]) -> str:
     return f"CAST(CAST({arguments[0]} AS DECIMAL(18, {digits})) AS VARCHAR)"
 
 
+def _series(_: str, arguments: Sequence[str]) -> str:
+    numbers = len(arguments) in (2, 3) and all(re.fullmatch(r"-?\d+", argument) for argument in arguments)
+    return of_series(arguments) or f"FROM UNNEST(SEQUENCE({', '.join(arguments)})) AS u (n)" * numbers
+
+
 def _same(template: str, count: int) -> Callable[[str, Sequence[str]], str]:
     return lambda _, arguments: template.format(*arguments) if len(arguments) == count else ""
 
@@ -296,7 +301,7 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     **dict.fromkeys(("quantile", "percentile", "quantile_cont"), _quantile),
     "age": _age,
     "width_bucket": _bucket,
-    **dict.fromkeys(("generate_series", "generate_date_array", "generate_timestamp_array"), lambda _, arguments: of_series(arguments)),
+    **dict.fromkeys(("generate_series", "generate_date_array", "generate_timestamp_array"), _series),
     **dict.fromkeys(("explode", "explode_outer", "inline"), _each),
     **dict.fromkeys(("array_length", "array_size", "array_count", "list_length"), _count_elements),
     **dict.fromkeys(("collect_set", "groupuniqarray", "array_unique_agg"), _same("COLLECT_LIST(DISTINCT {})", 1)),
@@ -314,6 +319,8 @@ _CALLS: dict[str, Callable[[str, Sequence[str]], str]] = {
     "nullifzero": _same("NULLIF({}, 0)", 1),
     "zeroifnull": _same("COALESCE({}, 0)", 1),
     "nvl2": _same("IF({0} IS NOT NULL, {1}, {2})", 3),
+    "date_bin": lambda name, arguments: _window(name, arguments[:2]),
+    **dict.fromkeys(("timestamp", "datetime"), _same("CAST({} AS TIMESTAMP)", 1)),
     "square": _same("{0} * {0}", 1),
 }  # fmt: skip
 _UNIT_IS_WRONG = {

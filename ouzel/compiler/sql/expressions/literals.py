@@ -25,7 +25,7 @@ from ouzel.compiler.types import (
     TIMESTAMP,
     TIMESTAMP_LTZ,
 )  # fmt: skip
-from ouzel.errors import QueryError
+from ouzel.errors import NotSupported, QueryError
 
 _Parsed = TypeVar("_Parsed", date, datetime)
 
@@ -87,6 +87,9 @@ def parse_typed_literal(kind: str, text: str, zone: str) -> Literal:
     Raises:
         QueryError: the text is not of that type.
     """
+    if kind.startswith("time") and not kind.startswith("timestamp"):
+        advice = f"write TIMESTAMP '2013-01-31 {text}' with a day, or the text '{text}'"
+        raise NotSupported("the type TIME is not supported", instead=advice)
     if kind == "date":
         return Literal(DATE, _parse(kind, text, date.fromisoformat, "DATE '2013-01-31'"))
     if kind not in ("timestamp", "timestamp_ntz", "timestamp without time zone"):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from ouzel.compiler.expressions import Expression, conjunction
+from ouzel.compiler.expressions import Expression, Literal, conjunction
 from ouzel.compiler.sql.expressions.suspicions import note_pattern
 from ouzel.compiler.sql.syntax.dialect import LITERAL
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -130,10 +130,36 @@ def _note_null_in(source: QueryText, node: exp.Expr) -> None:
 
 
 def note_share(source: QueryText, one: exp.Expr, other: exp.Expr) -> None:
-    """Tell of a quotient of two aggregates of whole numbers, such as two counts: it is whole, too."""
+    """Tell of a quotient of two aggregates of whole numbers, such as two counts, or of a count and a number: it is whole, too."""
     shown, below = (source.text[slice(*place(part))] for part in (one, other))
+    below += " OVER ()" * (
+        isinstance(other, exp.Window) and " OVER" not in below.upper()
+    )  # which has no place of its own
     problem = f"{shown} / {below} is of whole numbers, and so has nothing behind the point"
-    source.note(problem, (place(one)[0], place(other)[1]), f"write CAST({shown} AS DOUBLE) / {below} for a share")
+    advice = f"write CAST({shown} AS DOUBLE) / {below}"
+    advice += f", or {shown} DIV {below} if that is meant" if isinstance(other, exp.Literal) else " for a share"
+    source.note(problem, (place(one)[0], place(other)[1]), advice)
+
+
+def is_part_of_total(node: exp.Expr) -> bool:
+    """Whether a quotient is of a column, or an aggregate, and a SUM or COUNT with OVER of it all."""
+    total = node.expression
+    if not isinstance(total, exp.Window) or not isinstance(node.this, exp.Column | exp.Anonymous):
+        return False
+    return isinstance(total.this, exp.Anonymous) and call_name(total.this) in ("sum", "count")
+
+
+def is_rate(node: exp.Expr, below: Expression) -> bool:
+    """Whether a quotient is of a count and a number above 1, and is not cut by FLOOR, which says what is meant."""
+    counted = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    if not isinstance(counted, exp.Anonymous) or call_name(counted) not in (
+        "count",
+        "count_if",
+        "approx_count_distinct",
+    ):
+        return False
+    is_cut = isinstance(node.parent, exp.Anonymous) and call_name(node.parent) in ("floor", "trunc", "truncate")
+    return isinstance(below, Literal) and isinstance(below.value, int) and below.value > 1 and not is_cut
 
 
 def _bind_in_tuples(binder: Binds, node: exp.Expr) -> Expression:

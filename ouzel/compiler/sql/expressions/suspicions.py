@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
-from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.types import VARCHAR
@@ -69,6 +70,78 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
             span,
             f"write the alias of another table before one of them, as in o.{name}, which FROM t AS o gives",
         )
+
+
+def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequence[Expression]) -> None:
+    """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
+    bounds = [find_limit(when) for when in whens]
+    for at, bound in enumerate(bounds):
+        before = next((one for one in range(at) if whens[one] == whens[at] or _is_wider(bounds[one], bound)), None)
+        if before is not None:
+            early, late = (source.text[slice(*place(branches[one].this))] for one in (before, at))
+            if whens[before] == whens[at]:
+                source.note(
+                    f"WHEN {late} stands there twice",
+                    place(branches[at].this),
+                    "leave out the second, which is never reached",
+                )
+                continue
+            problem = f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is"
+            source.note(problem, place(branches[at].this), f"write WHEN {late} first")
+
+
+NumberLimit = tuple[Column, str, Decimal]
+"""A column, the function of a comparison, and the number that it is compared with."""
+
+
+def find_limit(when: Expression) -> NumberLimit | None:
+    """The column, the sign and the number of a comparison such as x > 20."""
+    if not isinstance(when, Call) or when.function not in ("gt", "ge", "lt", "le") or len(when.arguments) != 2:
+        return None
+    value, number = (_without_cast(argument) for argument in when.arguments)
+    if not isinstance(value, Column) or not isinstance(number, Literal) or isinstance(number.value, bool):
+        return None
+    return (
+        (value, when.function, Decimal(str(number.value))) if isinstance(number.value, int | float | Decimal) else None
+    )
+
+
+def _without_cast(value: Expression) -> Expression:
+    return value.operand if isinstance(value, Cast) and not value.safe else value
+
+
+def _is_wider(early: NumberLimit | None, late: NumberLimit | None) -> bool:
+    """Whether the early comparison is true wherever the late one is."""
+    if early is None or late is None or early[0] != late[0] or early[1][0] != late[1][0]:
+        return False
+    if early[2] == late[2]:
+        return early[1] == late[1] or early[1].endswith("e")
+    return (late[2] > early[2]) is (early[1][0] == "g")
+
+
+def note_choice(source: QueryText, operands: Sequence[tuple[exp.Expr, Expression]]) -> None:
+    """Tell of x <> 1 OR x <> 2, which is true of each row that has a value."""
+    found: dict[str, tuple[exp.Expr, Literal]] = {}
+    for node, value in operands:
+        compared = compared_with(value, "ne")
+        before = found.setdefault(compared[0].name, (node, compared[1])) if compared else None
+        if compared is None or before is None or before[1] == compared[1]:
+            continue
+        one, other = (source.text[slice(*place(part))] for part in (before[0], node))
+        column, first, second = (
+            source.text[slice(*place(part))] for part in (node.this, before[0].expression, node.expression)
+        )
+        problem = f"{one} OR {other} is true of each row in which {column} is not NULL"
+        source.note(problem, place(node), f"write {column} NOT IN ({first}, {second})")
+        return
+
+
+def compared_with(value: Expression, function: str) -> tuple[Column, Literal] | None:
+    """The column and the constant of a comparison; None for all else."""
+    if not isinstance(value, Call) or value.function != function or len(value.arguments) != 2:
+        return None
+    column, constant = (_without_cast(argument) for argument in value.arguments)
+    return (column, constant) if isinstance(column, Column) and isinstance(constant, Literal) else None
 
 
 def note_template(source: QueryText, node: exp.Expr) -> None:

@@ -64,6 +64,8 @@ class AggregateBinder:
             start, end = place(values[0])
             advice = f"write COUNT_IF({self.source.text[start:end]}) for those that are TRUE"
             self.source.note("COUNT counts conditions that are FALSE too", place(self.node), advice)
+        if self.name == "count" and not self.distinct:
+            self._note_case(values[0])
         orders = [self._order(item) for item in self.order]
         signature = self._resolve(bound, values)
         bound = [cast_to(value, kind) for value, kind in zip(bound, self._kinds(signature[0], len(bound)), strict=True)]
@@ -84,6 +86,18 @@ class AggregateBinder:
             else:
                 self._check_nulls(node)
             node = node.this
+
+    def _note_case(self, node: exp.Expr) -> None:
+        """Tell of COUNT(CASE WHEN ... THEN 1 ELSE 0 END), which counts every row."""
+        if not isinstance(node, exp.Case) or not node.args.get("default"):
+            return
+        values = [node.args["default"], *(branch.args["true"] for branch in node.args["ifs"])]
+        if not all(isinstance(value, exp.Literal | exp.Boolean) for value in values):
+            return
+        advice = "leave out ELSE, or SUM the CASE"
+        if node.this is None and len(node.args["ifs"]) == 1:
+            advice = f"write COUNT_IF({self.source.text[slice(*place(node.args['ifs'][0].this))]})"
+        self.source.note("COUNT counts each row here, for the CASE is never NULL", place(self.node), advice)
 
     def _check_distinct(self) -> None:
         form, spark = self.form, self.function.spark

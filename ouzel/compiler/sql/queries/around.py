@@ -15,10 +15,11 @@ from sqlglot import exp
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.aggregation import distinct_rows
 from ouzel.compiler.sql.queries.correlation import (
-    OtherCorrelation,
     Queries,
+    as_of_a_time,
     can_bind,
     conjuncts_of,
+    find_correlation,
     select_of,
     split_correlation,
 )
@@ -46,21 +47,31 @@ class SetApart:
 
 
 def split_subquery(
-    queries: Queries, tree: exp.Select, outer: Relation
+    queries: Queries,
+    tree: exp.Select,
+    outer: Relation,
+    what: str = "a subquery as a value",
+    latest: exp.Expr | None = None,
 ) -> tuple[exp.Select, list[exp.Expr], list[_RowPair]]:
-    """A subquery that is a value, the conjuncts of its WHERE that are its own, and what it compares with the query around it.
+    """A subquery, the conjuncts of its WHERE that are its own, and what it compares with the query around it.
+
+    Args:
+        queries: they know the values that it speaks of as a table from here on, if that is needed.
+        tree: the subquery.
+        outer: the relation of the query around it.
+        what: it is called in an error.
+        latest: what a LIMIT 1 has the latest of that is no clause of `tree` any more.
 
     Raises:
         NotSupported: it speaks of that query where it cannot.
     """
     apart = set_apart(queries, tree, outer, selects=False)
+    if apart is None and not tree.args.get("limit"):
+        others = find_correlation(queries, tree, outer)[2]
+        if others and not as_of_a_time(queries, tree, others[0], latest):
+            apart = set_apart(queries, tree, outer, selects=False, whole=True)
     if apart is None:
-        try:
-            return (tree, *split_correlation(queries, tree, outer))
-        except OtherCorrelation:
-            apart = None if tree.args.get("limit") else set_apart(queries, tree, outer, selects=False, whole=True)
-            if apart is None:
-                raise
+        return (tree, *split_correlation(queries, tree, outer, what, latest))
     assert isinstance(apart.tree, exp.Select)
     where = apart.tree.args.get("where")
     return apart.tree, conjuncts_of(where.this) if where else [], [apart.pair]

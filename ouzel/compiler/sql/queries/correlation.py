@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -19,10 +19,6 @@ from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import NotSupported, QueryError
-
-
-class OtherCorrelation(NotSupported):
-    """A subquery compares with the query around it otherwise than by equality."""
 
 
 class Queries(Protocol):
@@ -123,13 +119,29 @@ def split_correlation(
     """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first.
 
     Raises:
-        OtherCorrelation: one is no equality.
+        NotSupported: one is no equality.
     """
-    where, latest = tree.args.get("where"), latest or latest_by(tree.args.get("order"), tree.args.get("limit"))
-    parts = conjuncts_of(where.this) if where else []
+    local, pairs, others = find_correlation(queries, tree, outer)
+    if not others:
+        return local, pairs
+    usual = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
+    latest = latest or latest_by(tree.args.get("order"), tree.args.get("limit"))
+    advice = as_of_a_time(queries, tree, others[0], latest) or usual
+    problem = f"{what} with another correlation than equality is not supported"
+    raise queries.source.error(problem, place(others[0]), advice, NotSupported)
+
+
+def find_correlation(
+    queries: Queries, tree: exp.Select, outer: Relation
+) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]], list[exp.Expr]]:
+    """The same, and those that speak of the query around it and are no equality.
+
+    Raises:
+        QueryError: one names what nobody knows.
+    """
     inner = queries.relation_of_from(tree.copy())
-    local, pairs = [], []
-    for part in parts:
+    local, pairs, others = [], [], []
+    for part in _conjuncts_of_where(tree):
         if has_subquery(part):
             refuse_outermost(queries, part, inner, outer)
         if has_subquery(part) or can_bind(queries, part, inner):
@@ -140,17 +152,18 @@ def split_correlation(
         if ours not in ([True, False], [False, True]) or not can_bind(queries, sides[ours.index(False)], outer):
             told_apart = apart(inner, outer.node.schema.names)  # or both columns of b.x > a.x would be the same
             Correlated(queries, told_apart, outer).bind(part)  # a name that nobody knows is said first
-            usual = "compare with = what is of the subquery and what is of the query around it, or JOIN on the condition and GROUP BY"
-            advice = _as_of_a_time(queries, tree, part, parts, latest) or usual
-            problem = f"{what} with another correlation than equality is not supported"
-            raise queries.source.error(problem, place(part), advice, OtherCorrelation)
-        pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
-    return local, pairs
+            others.append(part)
+        else:
+            pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
+    return local, pairs, others
 
 
-def _as_of_a_time(
-    queries: Queries, tree: exp.Select, part: exp.Expr, parts: Sequence[exp.Expr], latest: exp.Expr | None
-) -> str:
+def _conjuncts_of_where(tree: exp.Select) -> list[exp.Expr]:
+    where = tree.args.get("where")
+    return conjuncts_of(where.this) if where else []
+
+
+def as_of_a_time(queries: Queries, tree: exp.Select, part: exp.Expr, latest: exp.Expr | None) -> str:
     """Advice for the last row at or before a time: WHERE p.ts <= o.ts ORDER BY p.ts DESC LIMIT 1; empty for all else."""
     table, text = tree.find(exp.From), queries.source.text
     sides = [part.args.get("this"), part.args.get("expression")][:: -1 if isinstance(part, exp.GTE) else 1]
@@ -158,7 +171,10 @@ def _as_of_a_time(
         return ""
     if not isinstance(table.this, exp.Table) or sides[1] is None:
         return ""
-    joined = " AND ".join(text[slice(*place(other))] for other in parts if isinstance(other, exp.EQ)) or "..."
+    joined = (
+        " AND ".join(text[slice(*place(other))] for other in _conjuncts_of_where(tree) if isinstance(other, exp.EQ))
+        or "..."
+    )
     name, alias, time = table.this.name, table.this.alias_or_name, text[slice(*place(sides[1]))]
     return f"write JOIN {name} FOR SYSTEM_TIME AS OF {time} AS {alias} ON {joined}, which meets the last row at or before {time}"
 

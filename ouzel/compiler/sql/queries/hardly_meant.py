@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ouzel.compiler.expressions import Expression, columns_of, conjuncts
-from ouzel.compiler.plan import Filter, Join, Node
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, columns_of, conjuncts
+from ouzel.compiler.plan import Filter, Join, JoinKind, Node
 from ouzel.compiler.sql.queries.intervals import contradiction
+from ouzel.compiler.sql.queries.never_true import note_never_true
 from ouzel.compiler.sql.syntax.source import QueryText
 
 _COMMA = re.compile(
@@ -16,13 +17,16 @@ _COMMA = re.compile(
 """A table behind a comma in FROM, and its alias. CROSS JOIN says that each row is to meet all others, and a subquery may be one row."""
 
 
-def note_joins(source: QueryText, node: Node) -> None:
-    """Tell of what is hardly meant in the joins of a query, which are `node` below the filters of its WHERE."""
+def note_conditions(source: QueryText, node: Node) -> None:
+    """Tell of what is hardly meant in the WHERE and the joins of a query, which are `node` below the filters of its WHERE."""
     conditions: list[Expression] = []
     while isinstance(node, Filter):
         conditions += conjuncts(node.predicate)
         node = node.input
+    note_never_true(source, conditions)
     joins = tuple(_joins_in(node))
+    for join in joins:
+        _note_no_outer(source, join, conditions)
     for join in joins:
         _note_contradiction(source, join)
         conditions += conjuncts(join.condition) if join.condition is not None else ()
@@ -36,6 +40,34 @@ def _joins_in(node: Node) -> Iterator[Join]:
         yield node
         for below in node.inputs:
             yield from _joins_in(below)
+
+
+def _note_no_outer(source: QueryText, join: Join, conditions: Sequence[Expression]) -> None:
+    """Tell of a WHERE that leaves out each row which an outer join keeps, for a column of the other table is NULL there."""
+    if join.kind is not JoinKind.LEFT:
+        return
+    added = set(join.inputs[1].schema.names)
+    for part in conditions:
+        if not isinstance(part, Call) or part.function not in _STRICT or part.written is None:
+            continue
+        operands = [value.operand if isinstance(value, Cast) else value for value in part.arguments]
+        column = next((value for value in operands if isinstance(value, Column) and value.name in added), None)
+        if column is not None and _is_of_one_query(source, join, source.span(part.written)[0]):
+            shown = part.written.part
+            problem = f"WHERE {shown} leaves out each row that the outer join keeps without a partner, for it is unknown of NULL"
+            advice = f"write ON ... AND {shown}, or JOIN if no such row is meant"
+            source.note(problem, source.span(part.written), advice)
+            return
+
+
+def _is_of_one_query(source: QueryText, join: Join, at: int) -> bool:
+    """Whether the condition that stands there is in the SELECT of the join, which is none of a view or subquery that others read, too."""
+    between = source.blank_out()[join.written.clause : at]
+    return join.written.clause >= 0 and ";" not in between and between.count("(") == between.count(")")
+
+
+_STRICT = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "like"})
+"""Comparisons that are unknown where an operand is NULL."""
 
 
 def _note_contradiction(source: QueryText, join: Join) -> None:

@@ -15,19 +15,20 @@ from ouzel.compiler.expressions import Case, Column, Expression, Literal, column
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
 from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.queries.around import split_subquery
 from ouzel.compiler.sql.queries.correlation import (
     Correlated,
     Queries,
     bind_alone,
     conjuncts_of,
     equal,
+    find_correlation,
     plain_select,
-    split_correlation,
 )
 from ouzel.compiler.sql.queries.group_keys import is_grouped
 from ouzel.compiler.sql.queries.joins import apart, is_true, join_relations
 from ouzel.compiler.sql.queries.limits import FirstRows
-from ouzel.compiler.sql.queries.output import OutputColumn, outputs_of, strip_alias
+from ouzel.compiler.sql.queries.output import OutputColumn, outputs_of, star_of, strip_alias
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of
 from ouzel.compiler.sql.queries.subqueries import of_no_rows
 from ouzel.compiler.sql.queries.unnest import bind_unnest
@@ -129,9 +130,9 @@ class _Lateral:
         consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
         always = is_grouped(tree, self.source.functions) and not tree.args.get("group")
         self._refuse_what_is_not_by_key(tree, first_rows, always)
-        local, pairs = split_correlation(
-            self.queries, tree, self.outer, "LATERAL with groups or LIMIT", first_rows.latest_by
-        )
+        self._refuse_star(tree)
+        what = "LATERAL with groups or LIMIT"
+        tree, local, pairs = split_subquery(self.queries, tree, self.outer, what, first_rows.latest_by)
         if not pairs:
             raise alone
         given = list(tree.expressions)
@@ -156,6 +157,13 @@ class _Lateral:
             found = resolve_call("is_not_null", [right.column(compared[0])])
             outputs = [self._or_of_no_rows(output, item, found) for output, item in zip(outputs, given, strict=True)]
         return _Right(right, parts, outputs, always)
+
+    def _refuse_star(self, tree: exp.Select) -> None:
+        """A star would give the values of the tables before it, too, where they are joined to its own."""
+        star = next((item for item in tree.expressions if star_of(item) is not None), None)
+        if star is not None and find_correlation(self.queries, tree, self.outer)[2]:
+            problem = "* in LATERAL with groups or LIMIT and another correlation than equality is not supported"
+            raise self.source.error(problem, place(star), "name the columns", NotSupported)
 
     def _refuse_what_is_not_by_key(self, tree: exp.Select, first_rows: FirstRows, always: bool) -> None:
         """What says something else of the rows of one key than of all rows."""

@@ -91,7 +91,9 @@ class FirstRows:
             self._note_endless()
         items = self._in_result(items, relation)
         relation = self._without_hidden(relation)
-        return replace(relation, sorted_by=_list_shown(items, relation))
+        shown = _list_shown(items, relation)
+        unshown = self.items[len(shown)].node.this if len(shown) < len(items) else None
+        return replace(relation, sorted_by=shown, chosen_by=None if self.on or self.limit in (0, 1) else unshown)
 
     def _in_result(self, items: Sequence[SortKey], relation: Relation) -> list[SortKey]:
         """The order by columns of the result, where a column that is hidden computes the same as one of those."""

@@ -17,7 +17,7 @@ from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEER
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.expressions.literals import MOST_ROWS, row_count
 from ouzel.compiler.sql.queries.aggregate_calls import AggregateBinder, BoundAggregate
-from ouzel.compiler.sql.queries.over_nulls import advise_of_nulls, without_respect_nulls
+from ouzel.compiler.sql.queries.over_nulls import advise_of_nulls, note_own_value, without_respect_nulls
 from ouzel.compiler.sql.queries.scope import is_name_of, name_of, near
 from ouzel.compiler.sql.syntax.frames import FRAME
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
@@ -208,6 +208,10 @@ class CallReader:
                 problem = f"{name.upper()} gives {value.type}, its default is {default.type}"
                 raise self.source.error(problem, place(arguments[2]), f"CAST it AS {value.type}")
             value, default = cast_to(value, common), cast_to(default, common)
+        if name == "last_value" and frame is None:
+            note_own_value(
+                self.source, called, spec.order[0].value if spec.order else None, binder.relation.node.time_column
+            )
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         return self._mark_written(
             called,

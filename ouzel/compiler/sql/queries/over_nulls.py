@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText, depth_change, is_word
 from ouzel.errors import NotSupported
@@ -65,6 +66,22 @@ def advise_of_nulls(source: QueryText, node: exp.Expr, called: exp.Expr) -> str:
         over = over.replace("OVER ", "OVER (", 1) if "(" not in over else over.removesuffix(")")
         over = f"{over}{_FRAMES[name]})"
     return f"write {call}({value}, {by}) FILTER (WHERE {value} IS NOT NULL) {over}"
+
+
+def note_own_value(source: QueryText, called: exp.Expr, first: Expression | None, time: str | None) -> None:
+    """Tell of LAST_VALUE(x) OVER (... ORDER BY ts), whose frame ends at the row, so that it is x.
+
+    `first` is what the window is ordered by first; where it is no time, rows may be equal in it, and the last of them is meant.
+    """
+    if not isinstance(first, Column) or first.name != time:
+        return
+    shown, value = source.text[slice(*place(called))], source.text[slice(*place(called.expressions[0]))]
+    problem = (
+        f"{shown} is the value of the row itself, or of one of its time, for without ROWS BETWEEN the frame ends there"
+    )
+    source.note(
+        problem, place(called), f"write FIRST_VALUE({value}) with ORDER BY {time} DESC for the last of all rows"
+    )
 
 
 def _order(node: exp.Expr) -> list[exp.Expr]:

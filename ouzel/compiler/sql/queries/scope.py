@@ -35,7 +35,8 @@ class Relation:
 
     `window` are the node's columns that hold window_start, window_end and window_time ('' where one is gone); None without a window.
     `undated` is the advice for a window over a relation without event time, with `{column}` for the column it wanted.
-    `sorted_by` is the order in which the rows are shown if they are a result; a table has none.
+    `sorted_by` is the order in which the rows are shown if they are a result; a table has none. `chosen_by` is what its first rows are
+    chosen by and not shown by, as it is written, for it is not selected.
     """
 
     node: Node
@@ -43,6 +44,7 @@ class Relation:
     window: tuple[str, str, str] | None = None
     undated: str = ""
     sorted_by: tuple[SortKey, ...] = ()
+    chosen_by: exp.Expr | None = None
 
     def with_alias(self, table: str, names: Sequence[str] = ()) -> Relation:
         """The relation under another name and, if given, other column names."""

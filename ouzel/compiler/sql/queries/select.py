@@ -17,7 +17,7 @@ from ouzel.compiler.sql.queries.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.queries.correlation import conjuncts_of, has_subquery
 from ouzel.compiler.sql.queries.emit_rules import Emission
 from ouzel.compiler.sql.queries.group_keys import is_grouped
-from ouzel.compiler.sql.queries.hardly_meant import note_joins
+from ouzel.compiler.sql.queries.hardly_meant import note_conditions
 from ouzel.compiler.sql.queries.joins import bind_join, with_filter
 from ouzel.compiler.sql.queries.laterals import bind_lateral
 from ouzel.compiler.sql.queries.limits import FirstRows
@@ -144,7 +144,7 @@ class QueryBinder:
         if where:
             relation = self._where(where.this, relation, tree.expressions)
         if where is None or not has_subquery(where.this):  # a subquery may be what joins the tables
-            note_joins(self.source, relation.node)
+            note_conditions(self.source, relation.node)
         if groups:
             result = bind_grouped(self.source, tree, relation, self.emission, forgetting)
         else:

@@ -32,7 +32,7 @@ def bind_set_operation(
     consume(source, tree, "this", "expression", "distinct", "with_")
     word, every = tree.key.upper(), not tree.args.get("distinct")
     if len(left.columns) != len(right.columns):
-        problem = f"{word} puts {len(left.columns)} columns above {len(right.columns)}"
+        problem = f"{word} puts {len(left.columns)} column{'s' * (len(left.columns) > 1)} above {len(right.columns)}"
         raise source.error(problem, place(tree.expression), "select as many in both")
     names = [column.name for column in left.columns]
     pairs = zip(_typed_names(left), _typed_names(right), strict=True)

@@ -38,6 +38,8 @@ _SHAPES = {
 _COMPUTE = "compute one in CREATE TABLE: ts AS TO_TIMESTAMP(...), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 _SPAN = r"(?i)\s*(\d+)\s*(second|minute|hour|day)s?\s*"
 """A span of time as a text."""
+_CALENDAR = {1: "MONTH", 3: "QUARTER", 12: "YEAR"}
+"""The units that DATE_TRUNC cuts to, by their months."""
 _OUTPUT = ("window_start", "window_end", "window_time")
 
 
@@ -134,7 +136,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         QueryError: the column is not event time, or the spans do not fit.
     """
     column = _time_column(binder, call, relation)
-    size = _span_us(binder, call.size)
+    size = _span_us(binder, call.size, call)
     slide = _span_us(binder, call.slide) if call.slide else size
     if size <= 0 or slide <= 0:
         raise binder.source.error("a window has a positive length", place(call.node), "write INTERVAL '1' MINUTE")
@@ -224,7 +226,8 @@ def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
     return actual
 
 
-def _span_us(binder: Binder, node: exp.Expr) -> int:
+def _span_us(binder: Binder, node: exp.Expr, call: WindowCall | None = None) -> int:
+    """The length of a span; `call` is the window whose size it is."""
     bound = binder.bind(node)
     if isinstance(bound, Literal) and isinstance(bound.value, timedelta):
         return span_us(binder.source, microseconds(bound.value), place(node))
@@ -232,6 +235,11 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
         problem = "a window's length is a constant"
     elif isinstance(bound.type, IntervalType):
         problem = "a window cannot be measured in months"
+        unit = _CALENDAR.get(bound.value) if isinstance(bound.value, int) else None
+        if call is not None and call.kind is WindowKind.TUMBLE and unit:
+            time = binder.source.text[slice(*place(call.time))].strip()
+            advice = f"write GROUP BY DATE_TRUNC('{unit}', {time}) without a window, whose row changes until its {unit.lower()} is over"
+            raise binder.source.error(problem, place(node), advice)
     else:
         problem = f"a window's length is an INTERVAL, this is {bound.type}"
     example = "for example INTERVAL '1' DAY"

@@ -44,8 +44,12 @@ from ouzel.compiler.types import DATE, NULL, DataType, DateType, Field, Timestam
 from ouzel.errors import QueryError
 
 
-def result_sink(relation: Relation) -> Sink:
+def result_sink(source: QueryText, relation: Relation) -> Sink:
     """The sink of a trailing SELECT."""
+    if relation.chosen_by is not None:
+        by = source.text[slice(*place(relation.chosen_by))]
+        problem = f"the first rows are chosen by {by}, which is not selected, so they are not shown in its order"
+        source.note(problem, place(relation.chosen_by), f"add {by} to the select list")
     mode = SinkMode.RETRACT if relation.node.retracts else SinkMode.APPEND
     columns = relation.node.schema
     return Sink(relation.node, RESULT, RESULT, (), mode, columns=columns, sorted_by=relation.sorted_by, traits=RETURNED)

@@ -147,6 +147,12 @@ _INSTEAD: dict[type[exp.Expr], str] = {
 
 def instead_of(node: exp.Expr) -> str:
     """Advice for a part that is not supported; empty if there is none."""
+    texts = [part.sql() for part in node.expressions if isinstance(part, exp.Expr)]
+    if isinstance(node, exp.Array) and texts:
+        return f"write ARRAY[{', '.join(texts)}]"
+    if isinstance(node, exp.Concat) and texts:
+        comma = f", or a comma between them: {', '.join(texts)}" if isinstance(node.parent, exp.In) else ""
+        return f"write {' || '.join(texts)}{comma}"
     return f"write {_json_value(node)}" if isinstance(node, _ARROWS) else _INSTEAD.get(type(node), "")
 
 

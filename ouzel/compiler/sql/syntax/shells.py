@@ -125,7 +125,7 @@ def _parse(source: QueryText, tokens: Tokens, start: str) -> lark.Tree[Any]:
     try:
         return _parser().parse(list(terminals(source, tokens)), start=start)
     except lark.UnexpectedToken as error:
-        raise _syntax_error(source, tokens, error) from None
+        raise _set_time_zone(source, tokens) or _syntax_error(source, tokens, error) from None
 
 
 def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
@@ -178,6 +178,18 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
+_SET_TIME_ZONE = re.compile(r"(?i)SET\s+(?:SESSION\s+|LOCAL\s+)?TIME\s+ZONE\b(?:\s*'([^']*)')?")
+"""How PostgreSQL and Spark set it, and the zone."""
+
+
+def _set_time_zone(source: QueryText, tokens: Tokens) -> QueryError | None:
+    zone = _SET_TIME_ZONE.match(source.text, tokens[0].start)
+    if zone is None:
+        return None
+    advice = f"write SET 'time.zone' = '{zone[1] or 'Europe/Berlin'}'"
+    return source.error("SET TIME ZONE is not supported", zone.span(), advice, NotSupported)
+
+
 def _unquoted_option(source: QueryText, tokens: Tokens, at: int) -> str:
     """The option of WITH whose value stands without quotes, and has a sign in it at this place; empty where it is another thing."""
     begun = re.search(r"(?is)\bWITH\s*\(.*?([\w.'-]+)\s*=\s*([\w.]*)$", source.text[tokens[0].start : at])
@@ -228,7 +240,7 @@ _FOREIGN = {
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
     ("REFRESH", "MATERIALIZED"): "REFRESH MATERIALIZED VIEW is not supported; a view follows its tables by itself: leave it out",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
-    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
+    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE for rows that are read, and CREATE VIEW for a query",
     ("CREATE", "DYNAMIC"): "CREATE DYNAMIC TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
     ("CREATE", "STREAMING"): "CREATE STREAMING TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
     ("CREATE", "LIVE"): "CREATE LIVE TABLE is not supported: write CREATE MATERIALIZED VIEW name AS SELECT ...",
@@ -242,6 +254,7 @@ _FOREIGN = {
     ("CREATE", "TEMP", "VIEW"): "CREATE TEMP VIEW is not supported: write CREATE TEMPORARY VIEW, or CREATE VIEW, which says the same",
     ("CREATE", "TEMP"): "CREATE TEMP is not supported: write CREATE TEMPORARY TABLE, or CREATE TABLE, which says the same",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
+    ("ALTER", "SESSION"): "ALTER SESSION is not supported: write SET 'name' = 'value'; SHOW SETTINGS lists the names",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
     ("USE",): "USE is not supported: a file of SQL creates the tables it reads",
     ("RESET",): "RESET is not supported: remove the SET",
