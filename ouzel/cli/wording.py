@@ -21,6 +21,9 @@ def in_plain_words(message: str) -> str:
     return f"{message.removesuffix('.')}; did you mean {near[0]}?" if near else message
 
 
+_EXTRA = re.compile(r"Got unexpected extra arguments? ?\(s?\)? ?\((.*)\)")
+_TAKE_QUERY = ("run", "batch", "explain", "reconcile", "submit")
+
 _PROGRAM = "ouzel.program"
 """By this name the context of a command has the program that it is given, empty if none."""
 
@@ -40,6 +43,18 @@ def _leave_out_hidden(error: _NoSuchOption) -> None:
     """Name no option as meant that the help does not name: it is there to be refused."""
     hidden = {name for one in error.ctx.command.params if one.hidden for name in one.opts}
     error.possibilities = [name for name in error.possibilities or () if name not in hidden]
+
+
+def _tell_of_several(message: str, command: str | None) -> str:
+    """What to write instead of arguments behind the one query that a command takes; empty if that is not what the message is of."""
+    found = _EXTRA.match(message)
+    if not found or command not in _TAKE_QUERY:
+        return ""
+    named = f"; a name is written as --name {found[1].split()[0]}" if command == "submit" else ""
+    return (
+        f"`ouzel {command}` takes one query, and {found[1]} is behind it; give it several files as one: "
+        f"cat FIRST.sql SECOND.sql | ouzel {command} -{named}"
+    )
 
 
 class Commands(TyperGroup):
@@ -62,6 +77,8 @@ class Commands(TyperGroup):
             if isinstance(error, _NoSuchOption):
                 _leave_out_hidden(error)
             if not program or error.format_message() != error.message:  # an option of ours is meant
+                if told := _tell_of_several(error.message, command):
+                    raise _UsageError(told, ctx=error.ctx) from None
                 raise
             called = f"python {program}" if command == "run" else f"ouzel {command} …"
             told = (
