@@ -171,7 +171,7 @@ class TableLines(Lines):
         )
 
 
-class Records(Lines):
+class RecordLines(Lines):
     """The same, each row as a block with a line a column."""
 
     def __init__(self, schema: Schema, out: StandardOutput) -> None:
@@ -181,14 +181,14 @@ class Records(Lines):
     def lines(self, frame: pl.DataFrame) -> str:
         first = self._height + 1
         self._height += frame.height
-        return _drawn(records(frame, self.schema, range(first, first + frame.height))) if frame.height else ""
+        return _draw(records(frame, self.schema, range(first, first + frame.height))) if frame.height else ""
 
     def finish(self) -> None:
         """Print how many rows there were."""
         self.out.write(count_in_words(self._height) + "\n")
 
 
-def _drawn(what: RenderableType) -> str:
+def _draw(what: RenderableType) -> str:
     from rich.console import Console
 
     console = Console(file=io.StringIO(), highlight=False, **_terminal())
@@ -334,12 +334,12 @@ class Page:
             self._print_all(frame, self.height(table))
         else:
             width = _terminal().get("width", PIPE_WIDTH)
-            self.out.write(_drawn(final(frame, self.schema, self.height(table), width, self.vertical)))
+            self.out.write(_draw(final(frame, self.schema, self.height(table), width, self.vertical)))
         warn_of_far_years(frame, self.schema)
 
     def _print_all(self, frame: pl.DataFrame, height: int) -> None:
         """Print all rows, part by part; the two ends, if more have come than are held."""
-        lines = (Records if self.vertical else TableLines)(self.schema, self.out)
+        lines = (RecordLines if self.vertical else TableLines)(self.schema, self.out)
         is_whole = frame.height == height
         for part in (frame if is_whole else frame.head(END_ROWS)).iter_slices(PRINTED_ROWS):
             lines.add(part)
@@ -375,7 +375,7 @@ def answer(
     if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
         is_vertical = form is ResultFormat.VERTICAL
         if endless and not (retracts or sorted_by or sys.stdout.isatty()):
-            return (Records if is_vertical else TableLines)(schema, out)
+            return (RecordLines if is_vertical else TableLines)(schema, out)
         return Page(schema, retracts, out, vertical=is_vertical, sorted_by=sorted_by, endless=endless)
     lines = {ResultFormat.CHANGELOG: ChangesAnswer, ResultFormat.JSONL: JsonLines, ResultFormat.CSV: Csv}[form](
         schema, out

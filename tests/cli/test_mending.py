@@ -198,4 +198,7 @@ def test_a_stop_that_cannot_be_noted_says_where_room_is_needed(place: Place, mon
         full.setattr(Registry, "put", put)
         stopped = place.ask("stop", "counted")
     assert stopped.exit_code == 1
-    assert f"that it is stopped cannot be noted in {place.home}: No space left on device; make room there" in stopped.stderr
+    assert (
+        f"that it is stopped cannot be noted in {place.home}: No space left on device; make room there"
+        in stopped.stderr
+    )
