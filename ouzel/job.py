@@ -104,6 +104,10 @@ def load(path: Path, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[
     """
     try:
         text = path.read_text()
+    except IsADirectoryError as error:
+        files = sorted(path.glob("*.sql"))
+        advice = f"write a file of SQL, as {files[0]}" if files else "write a file of SQL"
+        raise QueryError(f"{path} is a folder, and no query", instead=advice) from error
     except OSError as error:
         near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.sql")], 1)
         advice = f"did you mean {path.with_name(near[0])}?" if near else f"paths are relative to {Path.cwd()}"

@@ -267,7 +267,7 @@ def _run_up_to(path: Path, submit_instead: Callable[[session.Job], NoReturn]) ->
     except _SubmittedNow:
         pass
     except OSError as error:
-        if error.filename != str(path):
+        if Path(str(error.filename)).resolve() != path.resolve():
             raise
         raise QueryError(f"cannot read {path}: {error.strerror}") from error
     finally:

@@ -15,14 +15,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.far_years import warn_of_far_years
-from ouzel.cli.output import StandardOutput
-from ouzel.cli.table import PIPE_WIDTH, final, ranking_column, sort_by_columns, sort_for_reading
+from ouzel.cli.output import StandardOutput, is_pipe
+from ouzel.cli.plain_table import PlainTable
+from ouzel.cli.table import (
+    MOST_ROWS,
+    PIPE_WIDTH,
+    count_in_words,
+    final,
+    ranking_column,
+    records,
+    sort_by_columns,
+    sort_for_reading,
+)
 from ouzel.cli.values import in_zone, json_rows
 from ouzel.compiler.plan import WEIGHT, SortKey
 from ouzel.compiler.types import Schema
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import RenderableType
 
     from ouzel.runtime.operators.result_table import ResultTable
 
@@ -141,16 +152,68 @@ def _empty(schema: Schema) -> pl.DataFrame:
     return pl.DataFrame(schema=schema.polars())
 
 
+class TableLines(Lines):
+    """A table without an end: its head, then a line a row as it comes; at the end how many there were."""
+
+    def __init__(self, schema: Schema, out: StandardOutput, zone: str = "UTC") -> None:
+        super().__init__(schema, out, zone)
+        self._table, self._height = PlainTable(schema), 0
+
+    def lines(self, frame: pl.DataFrame) -> str:
+        head = "" if self._height else self._table.head(frame)
+        self._height += frame.height
+        return head + self._table.rows(frame)
+
+    def finish(self) -> None:
+        """Print how many rows there were."""
+        self.out.write(
+            ("" if self._height else self._table.head(_empty(self.schema))) + count_in_words(self._height) + "\n"
+        )
+
+
+class RecordLines(Lines):
+    """The same, each row as a block with a line a column."""
+
+    def __init__(self, schema: Schema, out: StandardOutput, zone: str = "UTC") -> None:
+        super().__init__(schema, out, zone)
+        self._height = 0
+
+    def lines(self, frame: pl.DataFrame) -> str:
+        first = self._height + 1
+        self._height += frame.height
+        return _draw(records(frame, self.schema, range(first, first + frame.height))) if frame.height else ""
+
+    def finish(self) -> None:
+        """Print how many rows there were."""
+        self.out.write(count_in_words(self._height) + "\n")
+
+
+def _draw(what: RenderableType) -> str:
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), highlight=False, **_terminal())
+    with console.capture() as drawn:
+        console.print(what)
+    return drawn.get()
+
+
+def tell_waits() -> str:
+    """Why nothing is printed before the end, and what to do. Ctrl-C reaches all processes of a pipeline, and so ends who would read it."""
+    ends = "or on Ctrl-C"
+    if is_pipe():
+        ends = "or when the run is stopped; Ctrl-C ends what reads the pipe, too, so write > FILE, or | tee -i FILE"
+    return (
+        f"the result takes rows back, or is sorted: it is printed when the input ends, {ends}; --format changelog prints each change "
+        "at once"
+    )
+
+
 class AtTheEnd:
     """Adds the changes of a result that takes rows back up to a table, and prints that when it is over, sorted by its columns."""
 
-    waits = (
-        "the result takes rows back, or is sorted: it is printed when the input ends, or on Ctrl-C; --format changelog prints each "
-        "change at once"
-    )
-
     def __init__(self, lines: Lines, sorted_by: Sequence[SortKey] = ()) -> None:
         self.printer, self.table, self._sorted = lines, _result_table(lines.schema, sorted_by), bool(sorted_by)
+        self.waits = tell_waits()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Fold the changes in."""
@@ -204,9 +267,10 @@ def _result_table(schema: Schema, sorted_by: Sequence[SortKey] = ()) -> ResultTa
 
 
 class Page:
-    """The table for people: while the run goes on as much of it as fits; at the end all of it if it is short, else its two ends."""
+    """The table for people: while the run goes on as much of it as fits; at the end all of it if it is short, else its two ends.
 
-    waits = ""
+    Where standard output is no terminal all of it is printed.
+    """
 
     def __init__(
         self,
@@ -217,8 +281,10 @@ class Page:
         vertical: bool = False,
         sorted_by: Sequence[SortKey] = (),
         zone: str = "UTC",
+        endless: bool = False,
     ) -> None:
         self.schema, self.retracts, self.vertical, self.zone = schema, retracts, vertical, zone
+        self.waits = tell_waits() if endless and not sys.stdout.isatty() else ""
         self.out, self.clock = out or StandardOutput(), clock
         self.sorted_by = sorted_by
         whole = retracts or bool(sorted_by)
@@ -263,17 +329,27 @@ class Page:
 
     def finish(self) -> None:
         """Print the table."""
-        from rich.console import Console
-
         table = self.table.frame()
         frame = self._in_order(table)
-        console = Console(file=io.StringIO(), highlight=False, **_terminal())
-        with console.capture() as drawn:
-            console.print(
-                final(in_zone(frame, self.zone), self.schema, self.height(table), console.width, self.vertical)
-            )
-        self.out.write(drawn.get())
+        if frame.height > MOST_ROWS and not sys.stdout.isatty():
+            self._print_all(frame, self.height(table))
+        else:
+            width, shown = _terminal().get("width", PIPE_WIDTH), in_zone(frame, self.zone)
+            self.out.write(_draw(final(shown, self.schema, self.height(table), width, self.vertical)))
         warn_of_far_years(frame, self.schema)
+
+    def _print_all(self, frame: pl.DataFrame, height: int) -> None:
+        """Print all rows, part by part; the two ends, if more have come than are held."""
+        lines = (RecordLines if self.vertical else TableLines)(self.schema, self.out, self.zone)
+        is_whole = frame.height == height
+        for part in (frame if is_whole else frame.head(END_ROWS)).iter_slices(PRINTED_ROWS):
+            lines.add(part)
+        if is_whole:
+            lines.finish()
+            return
+        self.out.write(f"⋮ {height - 2 * END_ROWS:,} rows are left out here; --format csv or jsonl prints all\n")
+        lines.add(frame.tail(END_ROWS))
+        self.out.write(f"{count_in_words(height)}: the first {END_ROWS:,} and the last {END_ROWS:,}\n")
 
 
 def _terminal() -> dict[str, Any]:
@@ -293,11 +369,19 @@ def answer(
     out: StandardOutput | None = None,
     sorted_by: Sequence[SortKey] = (),
     zone: str = "UTC",
+    *,
+    endless: bool = False,
 ) -> Answer:
-    """The answer of this format, its rows in the order that the query asks for, its instants in the session's time zone."""
+    """The answer of this format, its rows in the order that the query asks for, its instants in the session's time zone.
+
+    It is `endless` if nobody can wait for its end.
+    """
     out = out or StandardOutput()
     if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
-        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL, sorted_by=sorted_by, zone=zone)
+        is_vertical = form is ResultFormat.VERTICAL
+        if endless and not (retracts or sorted_by or sys.stdout.isatty()):
+            return (RecordLines if is_vertical else TableLines)(schema, out, zone)
+        return Page(schema, retracts, out, vertical=is_vertical, sorted_by=sorted_by, zone=zone, endless=endless)
     lines = {ResultFormat.CHANGELOG: ChangesAnswer, ResultFormat.JSONL: JsonLines, ResultFormat.CSV: Csv}[form](
         schema, out, zone
     )

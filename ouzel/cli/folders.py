@@ -45,6 +45,22 @@ class Folders:
         ]
 
 
+def printing_tables(job: Job) -> list[str]:
+    """The tables whose rows go to the standard output of the process that writes them."""
+    return [
+        sink.table for sink in job.program.sinks if writes_of(sink.connector, sink.table).prints(dict(sink.options))
+    ]
+
+
+def say_where_prints_go(tables: list[str]) -> None:
+    """Say of tables that are printed by tasks in processes of their own that nothing of it is seen here."""
+    for table in tables:
+        _say(
+            f"table '{table}': its rows are printed into the log of its task, which is removed when the run ends; to see them here end the "
+            "query with SELECT, to keep them give the table a 'path'"
+        )
+
+
 def spell_count(number: int, noun: str) -> str:
     """`1 part`, `2,000 parts`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

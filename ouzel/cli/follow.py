@@ -41,7 +41,7 @@ def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable
     told_ms = time.monotonic() + TELL_SECONDS if answer.waits else math.inf
     said: set[str] = set()
     while not ended:
-        if time.monotonic() > told_ms:
+        if time.monotonic() > told_ms and not draining:
             told_ms = math.inf
             screen.say(answer.waits)
         if interrupted() and not draining:

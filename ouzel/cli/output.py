@@ -80,6 +80,14 @@ class StandardOutput:
                 raise KeyboardInterrupt
 
 
+def is_pipe() -> bool:
+    """Whether standard output is a pipe: another process reads it, which Ctrl-C ends together with this one."""
+    try:
+        return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # no file stands behind it, as in a test
+        return False
+
+
 def _most(descriptor: int) -> int:
     """The most bytes that one write can pass on without blocking, once the descriptor is writable."""
     return sys.maxsize if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF

@@ -111,8 +111,10 @@ def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
         QueryError: standard input, or what stands behind -e, is not text.
     """
     if bool(file) == bool(texts):
-        problem = "there is no query" if file is None else f"{file} is a query too"
-        raise typer.BadParameter(f'{problem}; write FILE.sql, -e "SELECT ..." or -', param_hint="FILE.sql or -e")
+        told = 'there is no query; write FILE.sql, -e "SELECT ..." or -'
+        if file is not None:
+            told = f'there are two queries, {file} and that behind -e; leave one out, or give both as one: -e "$(cat {file})" -e ...'
+        raise typer.BadParameter(told, param_hint="FILE.sql or -e")
     if file is not None and file.suffix == ".py":
         problem = f"{file} is a program in Python, and no query; run it by `python {file}`, or by `ouzel submit {file}`"
         raise typer.BadParameter(problem, param_hint="FILE.sql or -e")

@@ -17,7 +17,7 @@ from ouzel import session
 from ouzel.cli.answer import Answer, NoAnswer, answer
 from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.failure import Exit, say_error
-from ouzel.cli.folders import Folders, spell_count
+from ouzel.cli.folders import Folders, printing_tables, say_where_prints_go, spell_count
 from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
@@ -26,6 +26,7 @@ from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.plan import Program, Sink, scans_in
 from ouzel.errors import NotSupported
+from ouzel.planner.endless import endless_tables
 from ouzel.planner.settings import Settings
 from ouzel.printable import printable
 from ouzel.runtime.protocol.messages import Event
@@ -61,6 +62,9 @@ def run_query(
     folders = Folders(job) if engine is not Engine.SPARK else None
     if folders:
         folders.say_what_is_there()
+    printing = printing_tables(job)
+    if engine is Engine.HERON:
+        say_where_prints_go(printing)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     if planned is not None:
         job = planned.job
@@ -72,7 +76,8 @@ def run_query(
         handle = start(job) if record is None else _record(job, start, engine, record, pairs)
         rows = _answer(job, form, out)  # what this imports comes in while the processes start
         try:
-            with screen(rows, title(job, engine), progress) as shown:
+            prints = bool(printing) and engine is not Engine.HERON
+            with screen(rows, title(job, engine), progress, prints=prints) as shown:
                 status = follow(handle, rows, shown, interrupted)
         except KeyboardInterrupt:
             status, rows = handle.end(), NoAnswer()
@@ -151,9 +156,8 @@ def _answer(job: session.Job, form: ResultFormat, out: StandardOutput) -> Answer
     sink = result_of(job.program)
     if sink is None:
         return NoAnswer()
-    return answer(
-        form, sink.columns or sink.input.schema, sink.input.retracts, out, sink.sorted_by, job.settings.time_zone
-    )
+    schema, endless, zone = sink.columns or sink.input.schema, bool(endless_tables(sink)), job.settings.time_zone
+    return answer(form, schema, sink.input.retracts, out, sink.sorted_by, zone, endless=endless)
 
 
 def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings, folders: Folders | None) -> Exit:
@@ -161,7 +165,14 @@ def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
     totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
-        rows.finish()
+        try:
+            rows.finish()
+        except BrokenPipeError:
+            if status.state is not RunState.STOPPED or not rows.waits:
+                raise
+            say_error(
+                "the answer is not printed, for what reads the pipe has ended, too; write > FILE, or | tee -i FILE"
+            )
     for line in describe_events(status.events):
         console.print(Text(line, style="yellow"))
     for line in folders.describe_written(status) if folders else ():

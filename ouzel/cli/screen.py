@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ouzel.cli.answer import Answer, Lines, Page
+from ouzel.cli.output import is_pipe
 from ouzel.cli.speech import speaker
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import count_in_words, draw_table, fitting, records
@@ -173,14 +174,15 @@ def redirects() -> Redirects:
     return {"redirect_stdout": sys.stdout.isatty(), "redirect_stderr": sys.stderr.isatty()}
 
 
-def screen(answer: Answer, title: str, progress: RunProgress) -> Screen:
+def screen(answer: Answer, title: str, progress: RunProgress, *, prints: bool = False) -> Screen:
     """The screen for these streams: the table needs a terminal on stdout, the status line one on stderr.
 
-    Where lines of the answer scroll over a terminal nothing is redrawn among them.
+    Where lines of the answer scroll over a terminal nothing is redrawn among them, nor where they go into a pipe: who reads it mostly
+    writes to the same terminal. So it is where a table `prints` its rows from this process.
     """
     if isinstance(answer, Page) and sys.stdout.isatty():
         return TableScreen(Console(highlight=False), title, progress, answer)
-    scrolls = isinstance(answer, Lines) and sys.stdout.isatty()
+    scrolls = (prints or isinstance(answer, Lines)) and (sys.stdout.isatty() or is_pipe())
     if sys.stderr.isatty() and not scrolls:
         return StatusScreen(Console(stderr=True, highlight=False), title, progress)
     return Dark()

@@ -306,7 +306,8 @@ def _follow_results(registry: Registry, record: Submitted, form: ResultFormat) -
     assert shape is not None
     handle = AttachedHandle(registry, record)
     with interruptible(), interrupts() as interrupted, handle:
-        rows = answer(form, shape.schema, shape.retracts, StandardOutput(interrupted), shape.sorted_by, shape.zone)
+        out = StandardOutput(interrupted)
+        rows = answer(form, shape.schema, shape.retracts, out, shape.sorted_by, shape.zone, endless=True)
         ended = False
         with screen(rows, record.name, RunProgress()) as shown:
             while not (ended or interrupted()):

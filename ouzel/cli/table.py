@@ -67,7 +67,7 @@ def draw_table(
     for field in schema:
         right = is_number(field.type)
         table.add_column(Text(field.name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
-    cells = [_texts(frame, field) for field in schema]
+    cells = [cells_of(frame, field) for field in schema]
     for number, row in enumerate(zip(*cells, strict=True)):
         if gap_after and number == gap_after:
             table.add_row(*(Text("⋮", style="dim") for _ in row))
@@ -76,7 +76,8 @@ def draw_table(
     return table
 
 
-def _texts(frame: pl.DataFrame, field: Field) -> list[str | None]:
+def cells_of(frame: pl.DataFrame, field: Field) -> list[str | None]:
+    """The texts of a column, None for NULL."""
     from ouzel.connectors.formats.far_times import python_values
 
     return texts(python_values(frame[field.name]), field.type)
@@ -103,7 +104,7 @@ def fitting(frame: pl.DataFrame, schema: Schema, width: int) -> Schema:
 def _width(frame: pl.DataFrame, field: Field) -> int:
     from rich.cells import cell_len
 
-    cells = _texts(frame, field)
+    cells = cells_of(frame, field)
     return max(cell_len(text) for text in (field.name, *(NULL if text is None else text for text in cells)))
 
 
@@ -115,7 +116,7 @@ def records(frame: pl.DataFrame, schema: Schema, numbers: Sequence[int]) -> Tabl
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    cells = [_texts(frame, field) for field in schema]
+    cells = [cells_of(frame, field) for field in schema]
     for number, row in zip(numbers, zip(*cells, strict=True), strict=True):
         grid.add_row(Text(f"── row {number:,}", style="dim"))
         for field, text in zip(schema, row, strict=True):

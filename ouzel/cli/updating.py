@@ -12,6 +12,7 @@ import typer
 
 from ouzel.cli.choices import AllowStateLoss, Debug, Set, TopologyName, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.folders import spell_count
 from ouzel.cli.query import read_query
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import SubmissionError
@@ -71,7 +72,9 @@ def update_submitted(
         from ouzel.submitting import update_parallelism
 
         changed = update_parallelism(name, wanted).items()
-        told = ", ".join(f"{component} has {tasks:,} tasks now, and had {had:,}" for component, (had, tasks) in changed)
+        told = ", ".join(
+            f"{component} has {spell_count(tasks, 'task')} now, and had {had:,}" for component, (had, tasks) in changed
+        )
         typer.echo(f"updated '{name}': {told}")
 
 

@@ -21,6 +21,9 @@ def in_plain_words(message: str) -> str:
     return f"{message.removesuffix('.')}; did you mean {near[0]}?" if near else message
 
 
+_EXTRA = re.compile(r"Got unexpected extra arguments? ?\(s?\)? ?\((.*)\)")
+_TAKE_QUERY = ("run", "batch", "explain", "reconcile", "submit")
+
 _PROGRAM = "ouzel.program"
 """By this name the context of a command has the program that it is given, empty if none."""
 
@@ -45,16 +48,17 @@ def _leave_out_hidden(error: _NoSuchOption) -> None:
     error.possibilities = [name for name in error.possibilities or () if name not in hidden]
 
 
-_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \(.*\.sql\)")
-
-
-def _several_files(error: Any) -> typer.BadParameter | None:
-    """The error of a command that is given several files of SQL, with what to do; None if it is another."""
-    if not _EXTRA.match(error.message):
-        return None
-    files, command = " ".join(error.ctx.meta[_FILES]), error.ctx.info_name
-    told = f"{command} takes one file; give it one after the other, or make one of them: cat {files} > all.sql && ouzel {command} all.sql"
-    return _UsageError(told, ctx=error.ctx)
+def _tell_of_several(message: str, command: str | None, files: Sequence[str]) -> str:
+    """What to write instead of arguments behind the one query that a command takes; empty if that is not what the message is of."""
+    found = _EXTRA.match(message)
+    if not found or command not in _TAKE_QUERY:
+        return ""
+    named = f"; a name is written as --name {found[1].split()[0]}" if command == "submit" else ""
+    several = " ".join(files) if len(files) > 1 else "FIRST.sql SECOND.sql"
+    return (
+        f"`ouzel {command}` takes one query, and {found[1]} is behind it; give it several files as one: "
+        f"cat {several} | ouzel {command} -{named}"
+    )
 
 
 class Commands(TyperGroup):
@@ -74,12 +78,12 @@ class Commands(TyperGroup):
             error.message = in_plain_words(error.message)
             raise
         except _UsageError as error:
-            if several := _several_files(error):
-                raise several from None
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
             if isinstance(error, _NoSuchOption):
                 _leave_out_hidden(error)
             if not program or error.format_message() != error.message:  # an option of ours is meant
+                if told := _tell_of_several(error.message, command, ctx.meta[_FILES]):
+                    raise _UsageError(told, ctx=error.ctx) from None
                 raise
             called = f"python {program}" if command == "run" else f"ouzel {command} …"
             told = (

@@ -226,6 +226,7 @@ class Writes:
         publisher: import path of a function taking a SinkRequest and giving an EpochPublisher, for rows that are to be visible effectively
             once; empty if the sink cannot.
         refuses: called with the options: why such a table cannot be written, though others of the connector can, and what to write instead.
+        prints: called with the options: whether its rows go to the standard output of the process that writes them.
     """
 
     sink: str
@@ -239,6 +240,7 @@ class Writes:
     merged: Callable[[Options], Mapping[str, str]] = lambda options: {}
     publisher: str = ""
     refuses: Callable[[Options], str] = lambda options: ""
+    prints: Trait = never
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,11 @@ CONNECTOR = Connector(
         Option("prefix", "Text before each line.", ""),
     ),
     writes=Writes(
-        "ouzel.connectors.print:PrintSink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.AT_LEAST_ONCE
+        "ouzel.connectors.print:PrintSink",
+        ("append", "retract", "upsert"),
+        Writers.ONE,
+        SinkDelivery.AT_LEAST_ONCE,
+        prints=lambda options: "path" not in options,
     ),
 )
 

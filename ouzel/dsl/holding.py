@@ -15,6 +15,7 @@ from ouzel.compiler.types import (
     DataType,
     DateType,
     DecimalType,
+    FloatType,
     IntegerType,
     MapType,
     RowType,
@@ -76,4 +77,6 @@ def _holds_number(kind: DataType, value: bool | float | Decimal) -> bool:
                 return False
             units = Decimal(value).scaleb(scale, EXACT)
             return units == units.to_integral_value() and abs(units) < 10**precision
+        case FloatType():
+            return not isinstance(value, Decimal)
     return True

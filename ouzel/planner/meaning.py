@@ -126,12 +126,6 @@ class Meanings:
         functions = {key for below in walk(whole(node)) for key, _ in functions_in(below)}
         return {key: self._code.get(key, UNKNOWN) for key in sorted(functions)}
 
-    def called_in(self, node: Node) -> dict[str, str]:
-        """What the user wrote where the node or anything before it calls functions that have no name, by what they are called."""
-        below = [getattr(one, part.name) for one in walk(whole(node)) for part in fields(one)]
-        steps = (part for value in below if isinstance(value, tuple) for part in value if isinstance(part, PythonStep))
-        return {step.id: step.called for step in steps}
-
     def times_of(self, node: Node) -> tuple[str, ...]:
         """What event time is before the node; nothing if nobody there waits for it."""
         below = list(walk(whole(node)))

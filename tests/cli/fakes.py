@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.catalog import UNREAD
+from ouzel.compiler.catalog import GIVEN_ROWS
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.compiler.types import Schema
 from ouzel.planner.packing.plan import Container, PackingPlan
@@ -78,7 +78,7 @@ class FakeHandle(RowIteration):
 
 def job(schema: Schema, explain: tuple[str, ...] | None = None, connector: str = "result") -> Job:
     """A job whose only sink has these columns."""
-    scan = Scan("t", "memory", (), schema, traits=UNREAD)
+    scan = Scan("t", "memory", (), schema, traits=GIVEN_ROWS)
     sink = Sink(scan, "result", connector, (), SinkMode.RETRACT, columns=schema, traits=write_traits(connector))
     topology = Topology("fake", (Component("t", 1, (), (), (scan, sink)),), Settings())
     packing = PackingPlan((Container(1, topology.tasks(), Resources()),))

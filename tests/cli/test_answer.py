@@ -133,10 +133,67 @@ def test_a_table_over_time_goes_forward(capsys: pytest.CaptureFixture[str]) -> N
     assert [line.split()[0] for line in text.splitlines()[2:]] == ["2013-01-01", "2013-01-02", "2"]
 
 
-def test_a_long_table_shows_its_ends_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(
-        ResultFormat.TABLE, WORDS, [pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})], capsys
+def test_a_long_table_is_whole_in_a_pipe_or_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})
+    lines = printed(ResultFormat.TABLE, WORDS, [frame], capsys).splitlines()
+    assert lines[:3] == ["word     n", "──────────", "w000     0"]
+    assert lines[2:-1] == [f"w{n:03}   {n:3}" for n in range(200)]
+    assert lines[-1] == "200 rows"
+    upright = printed(ResultFormat.VERTICAL, WORDS, [frame], capsys).splitlines()
+    assert sum(line.startswith("── row ") for line in upright) == 200
+
+
+def test_of_more_rows_than_are_held_the_ends_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ouzel.cli.answer.END_ROWS", 30)
+    monkeypatch.setattr("ouzel.cli.answer.HELD_ROWS", 100)
+    frames = [pl.DataFrame({"word": ["a"] * 70, "n": range(70 * part, 70 * part + 70)}) for part in range(3)]
+    lines = printed(ResultFormat.TABLE, WORDS, frames, capsys).splitlines()
+    assert [line.split()[-1] for line in lines[2:32]] == [str(n) for n in range(30)]
+    assert lines[32] == "⋮ 150 rows are left out here; --format csv or jsonl prints all"
+    assert [line.split()[-1] for line in lines[33:-1]] == [str(n) for n in range(180, 210)]
+    assert lines[-1] == "210 rows: the first 30 and the last 30"
+
+
+@pytest.mark.parametrize("form", [ResultFormat.TABLE, ResultFormat.VERTICAL])
+def test_rows_of_a_table_without_an_end_are_printed_as_they_come(
+    form: ResultFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = answer(form, WORDS, False, endless=True)
+    rows.add(pl.DataFrame({"word": ["an", "a\nb"], "n": [1, None]}))
+    first = capsys.readouterr().out
+    rows.add(pl.DataFrame({"word": ["longer"], "n": [12]}))
+    then = capsys.readouterr().out
+    rows.finish()
+    assert capsys.readouterr().out == "3 rows\n"
+    if form is ResultFormat.TABLE:
+        assert first == "word      n\n───────────\nan        1\na\\nb   NULL\n"
+        assert then == "longer     12\n"
+    else:
+        assert "── row 2" in first
+        assert "── row 3" in then
+
+
+def test_a_table_that_changes_without_an_end_says_that_it_waits() -> None:
+    assert (
+        "it is printed when the input ends, or on Ctrl-C" in answer(ResultFormat.TABLE, WORDS, True, endless=True).waits
     )
+    assert answer(ResultFormat.TABLE, WORDS, True).waits == ""
+
+
+def test_in_a_pipe_it_says_what_ctrl_c_does_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.cli.answer.is_pipe", lambda: True)
+    told = answer(ResultFormat.CSV, WORDS, True).waits
+    assert "Ctrl-C ends what reads the pipe, too, so write > FILE, or | tee -i FILE" in told
+
+
+def test_a_long_table_shows_its_ends_and_says_so() -> None:
+    frame = pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})
+    console = Console(file=io.StringIO(), width=80)
+    with console.capture() as drawn:
+        console.print(final(frame, WORDS, 200, 80))
+    text = drawn.get()
     words = [line.split()[0] for line in text.splitlines()[2:]]
     assert words[0] == "w000"
     assert words[20] == "⋮"

@@ -114,8 +114,8 @@ def test_what_cannot_be_started_stays_as_it_was(place: Place) -> None:
     submit_and_fail(place)
     reason = Registry(place.home).find("counted").reason  # type: ignore[union-attr]
     first, *others = reason.splitlines()
-    said = ["server: topology 'counted' has failed: " + first, *("server: " + line for line in others)]
-    assert place.told("logs", "counted").splitlines()[-len(said) :] == said
+    said = ["server: … UTC: topology 'counted' has failed: " + first, *("server: " + line for line in others)]
+    assert without_numbers(place.told("logs", "counted"))[-len(said) :] == said
     gone = LENIENT.replace(", 'follow' = 'true'", "").replace("lines.jsonl", "gone.jsonl")
     failed = place.ask("update", "counted", write(place, gone, "gone.sql"), "--yes", "--allow-state-loss")
     assert failed.exit_code == 1, failed.output
@@ -185,3 +185,20 @@ def test_a_program_whose_function_is_mended_keeps_the_state_behind_it_if_it_is_t
     place.told("update", "counted", mended, "--yes", "--trust-functions")
     expected = {"a": 2, "b": 1, "c": 1}
     wait_until(lambda: {row["key"]: row["value"] for row in place.rows("counted")} == expected)
+
+
+def test_a_stop_that_cannot_be_noted_says_where_room_is_needed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.told("submit", write(place, QUERY, "counted.sql"))
+    place.kill_all("counted")
+
+    def put(registry: Registry, record: object, **changes: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Registry, "put", put)
+        stopped = place.ask("stop", "counted")
+    assert stopped.exit_code == 1
+    assert (
+        f"that it is stopped cannot be noted in {place.home}: No space left on device; make room there"
+        in stopped.stderr
+    )

@@ -96,15 +96,27 @@ def test_every_command_that_takes_a_file_takes_a_text(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         ((), 'there is no query; write FILE.sql, -e "SELECT ..." or -'),
-        (("words.txt", "-e", "SELECT 1"), 'words.txt is a query too; write FILE.sql, -e "SELECT ..." or -'),
+        (
+            ("words.txt", "-e", "SELECT 1"),
+            'there are two queries, words.txt and that behind -e; leave one out, or give both as one: -e "$(cat words.txt)" -e ...',
+        ),
+        (
+            ("words.sql", "more.sql"),
+            "`ouzel run` takes one query, and more.sql is behind it; give it several files as one: cat words.sql more.sql | ouzel run -",
+        ),
+        ((".",), ". is a folder, and no query; write a file of SQL"),
+        (
+            ("-e", "-- later\n;"),
+            "error: there is no statement in the query, which holds comments alone; end it with SELECT",
+        ),
         (("-e", "SELEC 1"), "line 1, column 1: SELEC does not begin a statement; did you mean SELECT?"),
-        (("-e", ""), "the file asks for nothing"),
+        (("-e", ""), "error: there is no statement in the query, which holds nothing; end it with SELECT"),
         (
             ("words.py",),
             "words.py is a program in Python, and no query; run it by `python words.py`, or by `ouzel submit words.py`",
         ),
     ],
-    ids=["none", "two", "wrong", "empty", "program"],
+    ids=["none", "two", "files", "folder", "comments", "wrong", "empty", "program"],
 )
 def test_what_is_wrong_is_said(arguments: tuple[str, ...], said: str) -> None:
     result = ouzel("run", "--engine", "memory", *arguments)

@@ -102,5 +102,5 @@ def test_an_option_that_is_only_there_to_be_refused_is_not_meant() -> None:
 def test_several_files_of_sql_are_told_what_to_do(command: str) -> None:
     result = CliRunner().invoke(app, [command, "a.sql", "b.sql"])
     assert result.exit_code == 2
-    told = f"{command} takes one file; give it one after the other, or make one of them: "
-    assert f"{told}cat a.sql b.sql > all.sql && ouzel {command} all.sql" in result.output
+    told = f"`ouzel {command}` takes one query, and b.sql is behind it; give it several files as one: "
+    assert f"{told}cat a.sql b.sql | ouzel {command} -" in result.output

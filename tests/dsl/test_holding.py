@@ -6,6 +6,7 @@ import pickle
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -45,6 +46,8 @@ UNFIT: dict[str, Callable[[], Stream[Any]]] = {
     "half of a pair that nobody reads": lambda: numbers().map(lambda n: (n, n * LARGE)).keys(),
     "a value of a key": lambda: numbers().map(lambda n: (n, n)).map_values(lambda n: n * LARGE),
     "what a mapping has": lambda: numbers().collect({1: 2**63}),
+    "a Decimal, which a float would round": lambda: numbers().map(lambda n: Decimal("0.1") if n == 3 else 0.5, returns=float),
+    "a Decimal inside a list": lambda: numbers().map(lambda n: [Decimal(n)], returns=list[float]),
     "inside a list": lambda: numbers().map(lambda n: [n * LARGE]),
     "before a join": lambda: numbers().map(lambda n: (n, n * LARGE)).left_join(large().swap().map(lambda one: (1, one[1]))),
     "a sum": lambda: large().sum_by_key(monoid.Sum()),

@@ -53,6 +53,11 @@ class Node(ABC):
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, left to right."""
 
+    @property
+    def calls_as_written(self) -> Mapping[str, str]:
+        """What the user wrote where the node calls functions that may have no name, by what they are known by."""
+        return {}
+
     def as_meant(self, *, trusts: bool) -> Node:
         """The node without what changes nothing of its rows; if it `trusts`, without what tells the code of functions of the user's."""
         return self

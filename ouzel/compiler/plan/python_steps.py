@@ -168,6 +168,10 @@ class ApplyPython(RowWise):
         place = self.gives.schema.names.index(column)
         return ("python", self._trace_steps(place), place)
 
+    @property
+    def calls_as_written(self) -> Mapping[str, str]:
+        return {step.id: step.called for step in self.steps}
+
     def as_meant(self, *, trusts: bool) -> Node:
         given = digest(*(column.type for column in self.gives.columns))
         return replace(self, steps=tuple(replace(step, id=given) for step in self.steps)) if trusts else self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -87,6 +88,9 @@ def bind_script(
     return _Compiler(script, connectors, relations or {}, settings).run()
 
 
+_COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
 class _Compiler:
     """Compiles the statements in order, and holds what those so far have made."""
 
@@ -149,6 +153,9 @@ class _Compiler:
             return self.source.error(f"nothing reads the materialized view {name}", views[-1].span, advice)
         end = max(0, len(self.source.text.rstrip()) - 1)
         advice = "end it with SELECT ..., or with INSERT INTO table SELECT ..."
+        if not _COMMENTS.sub("", self.source.text).strip(" \t\r\n;"):
+            holds = "comments alone" if self.source.text.strip(" \t\r\n;") else "nothing"
+            return QueryError(f"there is no statement in the query, which holds {holds}", instead=advice)
         return self.source.error("the file asks for nothing", (end, end + 1), advice)
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:

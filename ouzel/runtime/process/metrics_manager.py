@@ -128,8 +128,7 @@ class MetricsManager:
 
 def describe_refusal(error: Exception) -> str:
     """A line of the log: why a topology master did not take a report. gRPC's own text has many lines, and its time and addresses."""
-    code = getattr(error, "code", None)
-    why = f"gRPC says {code().name}" if code is not None else str(error)
+    why = f"gRPC says {error.code().name}" if isinstance(error, grpc.Call) else str(error)
     return f"the topology master does not take reports now, and is told later: {why}"
 
 

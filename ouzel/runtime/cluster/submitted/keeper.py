@@ -84,8 +84,9 @@ class Keeper:
                 why = reason if condition is Condition.FAILED else ""
                 self._registry.put(record, condition=condition, reason=why)
         with contextlib.suppress(OSError):  # the last line of the logs: of a disk that is full, they lack it
+            now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
             print(
-                f"topology '{self._name}' has {_HOW[condition]}{': ' * bool(reason)}{reason}",
+                f"{now} UTC: topology '{self._name}' has {_HOW[condition]}{': ' * bool(reason)}{reason}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -97,7 +97,13 @@ def stop_topology(registry: Registry, name: str) -> Status | None:
     with registry.changing(Verb.STOP, name) as record:
         assert record is not None
         if registry.condition(record) is Condition.INTERRUPTED:
-            registry.put(record, condition=Condition.STOPPED)
+            try:
+                registry.put(record, condition=Condition.STOPPED)
+            except OSError as error:
+                raise TopologyError(
+                    f"topology '{name}' does not run, and that it is stopped cannot be noted in {registry.home}: {error.strerror}; "
+                    "make room there"
+                ) from error
             return None
         return stop_processes(registry, record)
 

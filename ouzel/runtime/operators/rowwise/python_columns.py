@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ouzel.compiler.types import (
     DataType,
     DateType,
     DecimalType,
+    FloatType,
     IntervalType,
     MapType,
     RowType,
@@ -38,7 +40,10 @@ class ColumnMaker:
     def __init__(self, name: str, kind: DataType, write: Callable[[Any], Any] | None) -> None:
         self.name, self.dtype = name, to_polars(kind)
         self._write = write
-        self._bends = any(isinstance(part, BENDING) for part in walk_type(kind))
+        parts = list(walk_type(kind))
+        self._bends = any(isinstance(part, BENDING) for part in parts)
+        self._rounds = any(isinstance(part, FloatType) for part in parts)
+        self._may_have_decimals = any(isinstance(part, DecimalType) for part in parts)
 
     def make(self, values: list[Any]) -> tuple[pl.Series, Mask | None]:
         """The values as a column, and the rows whose value it cannot hold, if there are any: they are NULL there."""
@@ -61,10 +66,23 @@ class ColumnMaker:
             Exception: one of them is of another type, or the column would hold another value.
         """
         written = values if self._write is None else list(map(self._write, values))
+        if self._rounds and not self._may_have_decimals and _has_decimal(written):
+            raise TypeError(f"a Decimal is no {self.dtype}, which would round it")
         series = column_of(self.name, written, self.dtype)
         if series.dtype != self.dtype or (self._bends and not _same(series.to_list(), written)):
             raise TypeError(f"no {self.dtype}")
         return series
+
+
+def _has_decimal(values: Collection[Any]) -> bool:
+    """Whether a value, or a part of one, is a Decimal."""
+    classes = set(map(type, values))
+    if Decimal in classes or not classes & {list, tuple, dict}:
+        return Decimal in classes
+    parts = (value.values() if isinstance(value, dict) else value for value in values)
+    return any(
+        _has_decimal(part) for part in parts if isinstance(part, Collection) and not isinstance(part, str | bytes)
+    )
 
 
 def _same(held: Any, given: Any) -> bool:
