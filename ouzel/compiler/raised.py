@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 from ouzel.compiler.records import Form, record_of
-from ouzel.compiler.user_code import advise_of_operands
+from ouzel.compiler.user_code import FAILURES, advise_of_operands
 from ouzel.errors import OuzelError
 
 MOST_NONE = 3
@@ -28,6 +28,10 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
         called: the step with its function, as messages have it.
         record: what the function was given.
     """
+    try:
+        str(error)
+    except FAILURES:  # a text of the user's that raises itself says nothing
+        return ""
     return (
         advise_of_operands(error)
         or _advise_of_types(error, record)
