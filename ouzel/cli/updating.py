@@ -16,7 +16,6 @@ from ouzel.cli.query import read_query
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import SubmissionError
 
-
 TrustFunctions = Annotated[
     bool,
     typer.Option(

@@ -1,7 +1,7 @@
 """What every node of the plan says of itself.
 
 A node class that leaves one of these questions open cannot be instantiated. What rules, fusion, groupings and backends act on has no answer
-by default: a wrong one would prune, move or fuse in silence. Families (`Leaf`, `Unary`, `RowWise`) answer what their members have in common.
+by default: a wrong one would prune, move or fuse in silence. Families (`Leaf`, `Unary`, `RowWise`) say what their members have in common.
 """
 
 from __future__ import annotations
