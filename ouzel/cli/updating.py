@@ -12,10 +12,17 @@ import typer
 
 from ouzel.cli.choices import AllowStateLoss, Debug, Set, TopologyName, pairs
 from ouzel.cli.failure import report_errors
-from ouzel.cli.folders import spell_count
 from ouzel.cli.query import read_query
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import SubmissionError
+
+TrustFunctions = Annotated[
+    bool,
+    typer.Option(
+        "--trust-functions",
+        help="Keep the state behind functions of yours that have other code: of all rows so far they give what they gave.",
+    ),
+]
 
 
 def update_submitted(
@@ -40,13 +47,7 @@ def update_submitted(
     bootstrap: Annotated[
         bool, typer.Option("--bootstrap", help="Fill what cannot be kept from all that the tables have given so far.")
     ] = False,
-    trust_functions: Annotated[
-        bool,
-        typer.Option(
-            "--trust-functions",
-            help="Keep the state behind functions of yours that have other code: of all rows so far they give what they gave.",
-        ),
-    ] = False,
+    trust_functions: TrustFunctions = False,
     debug: Debug = False,
 ) -> None:
     """Change a submitted topology while it keeps its state.
@@ -73,7 +74,7 @@ def update_submitted(
 
         changed = update_parallelism(name, wanted).items()
         told = ", ".join(
-            f"{component} has {spell_count(tasks, 'task')} now, and had {had:,}" for component, (had, tasks) in changed
+            f"{component} has {_spell_tasks(now)} now, and had {had:,}" for component, (had, now) in changed
         )
         typer.echo(f"updated '{name}': {told}")
 
@@ -117,6 +118,10 @@ def _is_approved(name: str) -> bool:
             f"topology '{name}' is not updated, for nobody has approved what becomes of it; add --yes to do that"
         )
     return typer.confirm(f"Update '{name}'?", err=True)
+
+
+def _spell_tasks(number: int) -> str:
+    return "1 task" if number == 1 else f"{number:,} tasks"
 
 
 def _number_of_tasks(text: str) -> int:

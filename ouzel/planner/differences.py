@@ -58,7 +58,7 @@ def find_differences(old: Node, new: Node, before: Meanings, now: Meanings, word
 def find_other_code(old: Node, new: Node, before: Meanings, now: Meanings) -> Iterator[str]:
     """Which of the user's functions before two operators have other code, if both call them by the same name."""
     had, has = before.code_of(old), now.code_of(new)
-    called = {key: text for node in walk(whole(new)) for key, text in node.calls_as_written.items()}
+    called = {key: text for node in walk(whole(new)) for key, text in node.calls_as_written().items()}
     for name in has:
         if name in had and had[name] != has[name]:
             yield f"the code of {called.get(name, name)} is another, and what it gave before is in it"

@@ -97,7 +97,7 @@ def test_all_go_back_to_an_epoch_of_before_the_update_and_count_right(place: Pla
     before_it = update.read_present(registry, "counted")
     with ouzel.update("counted", parallelism={"count_by_word": 3}) as handle:
         assert handle.fresh_status(60).state is RunState.RUNNING
-    with pytest.raises(SubmissionError, match="was updated by another command meanwhile"):
+    with pytest.raises(SubmissionError, match="was changed by another command meanwhile"):
         update.replace_topology(registry, before_it, update.Next(before_it.topology, before_it.about))
     place.kill_all("counted")
     place.told("start", "counted")

@@ -1,8 +1,7 @@
 """What every node of the plan says of itself.
 
-A node class that leaves one of these questions open cannot be instantiated, and no question has an answer by default: rules, fusion,
-groupings and backends act on the answers, so a wrong one would prune, move or fuse in silence. Families (`Leaf`, `Unary`, `RowWise`)
-answer what all their members have in common.
+A node class that leaves one of these questions open cannot be instantiated. What rules, fusion, groupings and backends act on has no answer
+by default: a wrong one would prune, move or fuse in silence. Families (`Leaf`, `Unary`, `RowWise`) say what their members have in common.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ class Node(ABC):
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, left to right."""
 
-    @property
     def calls_as_written(self) -> Mapping[str, str]:
         """What the user wrote where the node calls functions that may have no name, by what they are known by."""
         return {}

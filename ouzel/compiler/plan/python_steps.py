@@ -168,7 +168,6 @@ class ApplyPython(RowWise):
         place = self.gives.schema.names.index(column)
         return ("python", self._trace_steps(place), place)
 
-    @property
     def calls_as_written(self) -> Mapping[str, str]:
         return {step.id: step.called for step in self.steps}
 
