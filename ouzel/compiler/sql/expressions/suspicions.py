@@ -74,20 +74,23 @@ def note_itself(source: QueryText, sign: str, nodes: Sequence[exp.Expr], values:
 
 def note_covered(source: QueryText, branches: Sequence[exp.Expr], whens: Sequence[Expression]) -> None:
     """Tell of a WHEN that is never reached, for one before it is true wherever it is: WHEN x > 20 ... WHEN x > 50."""
-    bounds = [find_limit(when) for when in whens]
-    for at, bound in enumerate(bounds):
-        before = next((one for one in range(at) if whens[one] == whens[at] or _is_wider(bounds[one], bound)), None)
-        if before is not None:
-            early, late = (source.text[slice(*place(branches[one].this))] for one in (before, at))
-            if whens[before] == whens[at]:
-                source.note(
-                    f"WHEN {late} stands there twice",
-                    place(branches[at].this),
-                    "leave out the second, which is never reached",
-                )
-                continue
-            problem = f"WHEN {late} is never reached, for WHEN {early} before it is true wherever it is"
-            source.note(problem, place(branches[at].this), f"write WHEN {late} first")
+    known: set[Expression] = set()
+    widest: dict[tuple[str, str], tuple[NumberLimit, exp.Expr]] = {}
+    for branch, when in zip(branches, whens, strict=True):
+        late, limit = source.text[slice(*place(branch.this))], find_limit(when)
+        if when in known:
+            source.note(
+                f"WHEN {late} stands there twice", place(branch.this), "leave out the second, which is never reached"
+            )
+        elif limit is not None:
+            early = widest.setdefault((limit[0].name, limit[1][0]), (limit, branch.this))
+            if early[0] is not limit and _is_wider(early[0], limit):
+                shown = source.text[slice(*place(early[1]))]
+                problem = f"WHEN {late} is never reached, for WHEN {shown} before it is true wherever it is"
+                source.note(problem, place(branch.this), f"write WHEN {late} first")
+            elif early[0] is not limit:
+                widest[limit[0].name, limit[1][0]] = (limit, branch.this)
+        known.add(when)
 
 
 NumberLimit = tuple[Column, str, Decimal]
@@ -110,10 +113,8 @@ def _without_cast(value: Expression) -> Expression:
     return value.operand if isinstance(value, Cast) and not value.safe else value
 
 
-def _is_wider(early: NumberLimit | None, late: NumberLimit | None) -> bool:
-    """Whether the early comparison is true wherever the late one is."""
-    if early is None or late is None or early[0] != late[0] or early[1][0] != late[1][0]:
-        return False
+def _is_wider(early: NumberLimit, late: NumberLimit) -> bool:
+    """Whether the early comparison is true wherever the late one is, of the same column and in the same direction."""
     if early[2] == late[2]:
         return early[1] == late[1] or early[1].endswith("e")
     return (late[2] > early[2]) is (early[1][0] == "g")

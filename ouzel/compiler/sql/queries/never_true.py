@@ -12,19 +12,39 @@ from ouzel.compiler.sql.syntax.source import QueryText
 
 def note_never_true(source: QueryText, conditions: Sequence[Expression]) -> None:
     """Tell of the first two conjuncts of one WHERE that exclude each other."""
-    written = [(part, source.span(part.written)) for part in conditions if isinstance(part, Call) and part.written]
-    for (one, first), (other, second) in combinations(sorted(written, key=lambda each: each[1]), 2):
-        if ";" in source.blank_out()[first[0] : second[0]]:  # of a view below
-            continue
-        if _are_other_constants(one, other):
-            advice = "write OR, or IN (...)"
-        elif _leave_no_number(one, other):
-            advice = "write OR, or turn one sign around"
-        else:
-            continue
+    of_columns: dict[str, list[Call]] = {}
+    for part in conditions:
+        if isinstance(part, Call) and part.written and (name := _column_of(part)):
+            of_columns.setdefault(name, []).append(part)
+    for parts in of_columns.values():
+        for one, other in combinations(parts[:_MOST], 2):
+            if advice := _advise(one, other):
+                _note(source, one, other, advice)
+                return
+
+
+_MOST = 20
+"""So many conditions on one column are compared with each other."""
+
+
+def _column_of(part: Call) -> str:
+    said = compared_with(part, "eq") or find_limit(part)
+    return said[0].name if said else ""
+
+
+def _advise(one: Call, other: Call) -> str:
+    if _are_other_constants(one, other):
+        return "write OR, or IN (...)"
+    return "write OR, or turn one sign around" if _leave_no_number(one, other) else ""
+
+
+def _note(source: QueryText, one: Call, other: Call, advice: str) -> None:
+    assert one.written is not None
+    assert other.written is not None
+    first, second = sorted((source.span(one.written), source.span(other.written)))
+    if ";" not in source.blank_out()[first[0] : second[0]]:  # else one is of a view below
         texts = (source.text[slice(*span)] for span in (first, second))
         source.note(f"{' AND '.join(texts)} is true of no row", second, advice)
-        return
 
 
 def _are_other_constants(one: Expression, other: Expression) -> bool:
