@@ -134,7 +134,7 @@ def start(what: What, engine: str = "heron") -> Handle:
     """
     job = _job(what)
     handle = session.start(job, engine)
-    if engine != "memory" and not session.is_started_elsewhere():
+    if engine in ("heron", "spark") and not session.is_started_elsewhere():
         tell_if_left(handle, job.topology.name)
     return handle
 

@@ -8,7 +8,7 @@ from ouzel.compiler.records import Form, RecordType
 from ouzel.errors import QueryError
 
 
-def check_merged(record: RecordType, other: RecordType) -> None:
+def check_mergeable(record: RecordType, other: RecordType) -> None:
     """See that records of `other` are records of the first stream as well.
 
     An engine takes columns by their place, and a function of the user's fields by their name, so both must be the same.

@@ -38,7 +38,7 @@ from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name
 from ouzel.dsl.in_python import is_plainly_ordered
 from ouzel.dsl.inference import check_condition, declaration_of, result_hint
-from ouzel.dsl.merging import check_merged
+from ouzel.dsl.merging import check_mergeable
 from ouzel.dsl.producers import (
     AlsoPlanned,
     AskedPairs,
@@ -126,7 +126,7 @@ class Stream(Runnable[T_co]):
         for other in others:
             if not isinstance(other, Stream):
                 raise of_no_stream(other, Stream)
-            check_merged(self.record, other.record)
+            check_mergeable(self.record, other.record)
         return Stream(Merged(tuple(one.producer for one in parts), record=self.record, place=users_line()))
 
     def __add__(self, other: Stream[T_co]) -> Stream[T_co]:
