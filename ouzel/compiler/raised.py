@@ -7,9 +7,10 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 
-from ouzel.compiler.records import Form, record_of
-from ouzel.compiler.user_code import advise_of_operands
+from ouzel.compiler.records import KEY, VALUE, Form, record_of
+from ouzel.compiler.user_code import advise_of_operands, instructions_of
 from ouzel.errors import OuzelError
 
 MOST_NONE = 3
@@ -29,13 +30,37 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
         record: what the function was given.
     """
     return (
-        advise_of_operands(error)
+        _advise_of_total(error, function, record)
+        or advise_of_operands(error)
         or _advise_of_types(error, record)
         or _advise_of_none(error, function, called, record)
         or advise_of_attribute(error)
         or _advise_of_header(error, record)
         or _advise_of_others(error, record)
     )
+
+
+def _advise_of_total(error: BaseException, function: Callable[..., object], record: object) -> str:
+    """Where the value of a window's total is, which was taken for a pair; empty of anything else."""
+    names = getattr(record, "_fields", ())
+    if len(names) <= 2 or (names[0], names[-1]) != (KEY, VALUE):
+        return ""
+    if isinstance(error, ValueError) and "values to unpack (expected 2)" in str(error):
+        return f"the record is ({', '.join(names)}): write total.{KEY} and total.{VALUE}"
+    if not isinstance(error, TypeError | AttributeError) or "datetime" not in str(error):
+        return ""
+    name = _read_by_place(function, 1)
+    return f"{name}[1] is {names[1]}; write {name}.{VALUE} or {name}[{len(names) - 1}]" if name else ""
+
+
+def _read_by_place(function: Callable[..., object], place: int) -> str:
+    """What the function calls its record, if it reads this place of it; otherwise nothing."""
+    code = function.__code__ if inspect.isfunction(function) else None
+    if code is None or code.co_argcount != 1:
+        return ""
+    made, name = instructions_of(code), code.co_varnames[0]
+    pairs = pairwise((one.opname.startswith("LOAD"), one.argval) for one in made)
+    return name if ((True, name), (True, place)) in pairs else ""
 
 
 def advise_of_attribute(error: BaseException) -> str:

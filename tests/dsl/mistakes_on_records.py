@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,13 @@ class Texts(NamedTuple):
     """A time as a text."""
 
     at: str
+
+
+class Timed(NamedTuple):
+    """Somebody, and when."""
+
+    at: datetime
+    name: str
 
 
 class Numbered(NamedTuple):
@@ -77,6 +84,18 @@ def joined() -> Stream[Any]:
     return both(Count).map(lambda one: (one.court, one)).join(Source.of([(1, 2)]))
 
 
+def daily() -> Stream[Any]:
+    """Totals of days."""
+    timed = Source.of([Timed(datetime(2026, 1, 1), "a")]).event_time("at", timedelta(hours=1))
+    return timed.map(lambda one: (one.name, 1)).sum_by_window(monoid.Count(), timedelta(days=1))
+
+
+def unpack(pair: Any) -> Any:
+    """Takes what it is given for a pair."""
+    key, value = pair
+    return key, value + 1
+
+
 WRITTEN: Mapping[str, Mistake] = {
     "a field that is misspelt": (
         lambda: both(Named).map(lambda e: e.cout),
@@ -109,6 +128,18 @@ WRITTEN: Mapping[str, Mistake] = {
     "a name of a pair": (
         lambda: pairs().sum_by_key(monoid.Sum()).map(lambda p: p.value),
         "map lambda p: p.value raises AttributeError: 'tuple' object has no attribute 'value' on the first records; a pair is a tuple: [0] is its key, and [1] its value",
+    ),
+    "the total of a window that is taken for a pair": (
+        lambda: daily().map(lambda pair: (pair[0], pair[1] / 1000)),
+        "map lambda pair: (pair[0], pair[1] / 1000) raises TypeError: unsupported operand type(s) for /: 'datetime.datetime' and 'int' on the first records; pair[1] is window_start; write pair.value or pair[3]",
+    ),
+    "the total of a window that is unpacked as a pair": (
+        lambda: daily().map(unpack),
+        "map unpack raises ValueError: too many values to unpack (expected 2) on the first records; the record is (key, window_start, window_end, value): write total.key and total.value",
+    ),
+    "the start of a window and a number": (
+        lambda: daily().map(lambda total: total.window_start + total[3]),
+        "map lambda total: total.window_start + total[3] raises TypeError: unsupported operand type(s) for +: 'datetime.datetime' and 'int' on the first records; write timedelta(seconds=1) for a span, or datetime.fromtimestamp(…) for a time",
     ),
     "a third of a pair": (
         lambda: joined().map(lambda p: p[2]),
