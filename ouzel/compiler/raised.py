@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
+from typing import Any
 
 from ouzel.compiler.records import KEY, VALUE, Form, record_of
 from ouzel.compiler.user_code import advise_of_operands, instructions_of
@@ -34,6 +35,7 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
         or advise_of_operands(error)
         or _advise_of_types(error, record)
         or _advise_of_none(error, function, called, record)
+        or advise_of_series(error)
         or advise_of_attribute(error)
         or _advise_of_header(error, record)
         or _advise_of_others(error, record)
@@ -87,6 +89,31 @@ def _advise_of_tuple(name: str, given: tuple[object, ...]) -> str:
     return (
         f"the parts of a tuple have no names: write [0] to [{len(given) - 1}], or give a named tuple in the step before"
     )
+
+
+def advise_of_series(error: BaseException) -> str:
+    """What to write of a column where a function of columns calls a method of one text or one time."""
+    if not isinstance(error, AttributeError) or not error.name or type(error.obj).__name__ != "Series":
+        return ""
+    kind: Any = getattr(error.obj, "dtype", None)
+    if str(kind) == "String":
+        space, name = "str", OF_TEXTS.get(error.name, error.name)
+    else:
+        space, name = "dt", error.name
+    if not hasattr(getattr(error.obj, space, None), name):
+        return ""
+    return f"a Series is a whole column: write series.{space}.{name}({'…' if name in TAKE_SOME else ''})"
+
+
+OF_TEXTS = {
+    "upper": "to_uppercase", "lower": "to_lowercase", "title": "to_titlecase", "strip": "strip_chars", "lstrip": "strip_chars_start",
+    "rstrip": "strip_chars_end", "startswith": "starts_with", "endswith": "ends_with", "find": "find", "zfill": "zfill",
+    "removeprefix": "strip_prefix", "removesuffix": "strip_suffix", "splitlines": "split",
+}  # fmt: skip
+"""Methods of a text, and what a column of texts has instead."""
+
+TAKE_SOME = ("starts_with", "ends_with", "find", "zfill", "strip_prefix", "strip_suffix", "split", "strftime")
+"""Of these, those that are called with something."""
 
 
 def list_fields(value: object) -> Sequence[str]:

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ouzel import Sink, Source, Stream, col, monoid
+from ouzel import Sink, Source, Stream, col, column_function, monoid
 from tests.dsl.mistakes import Mistake, pairs
 
 
@@ -272,6 +272,14 @@ RUN: Mapping[str, Mistake] = {
         "bad record at records[0]: map lambda line: int(line.split(\";\")[0]) raised ValueError: invalid literal for int() with base 10: 'id' (at LINE): \"id;net amount\"\n"
         '  lambda: Source.of(["id;net amount", "1;2"]).map(lambda line: int(line.split(";")[0]), returns=int).table("memory"),\n'
         "it looks like the header of a CSV file, which names its fields; write Source.file(path, Row, format='csv', csv_delimiter=';'), where Row is a dataclass with the fields id, net_amount" + _GO_ON,
+    ),
+    "a column that is taken for a text": (
+        lambda: Source.of(["a"]).map(column_function(str)(lambda line: line.upper())).table("memory"),
+        "map lambda line: line.upper() raised AttributeError: 'Series' object has no attribute 'upper' (at LINE); a Series is a whole column: write series.str.to_uppercase()",
+    ),
+    "a column that is taken for a time": (
+        lambda: Source.of([datetime(2026, 1, 1)]).map(column_function(int)(lambda at: at.year)).table("memory"),
+        "map lambda at: at.year raised AttributeError: 'Series' object has no attribute 'year' (at LINE); a Series is a whole column: write series.dt.year()",
     ),
     "milliseconds that are read as seconds": (
         lambda: Source.of([1_700_000_000_000]).map(lambda ms: datetime.fromtimestamp(ms), returns=datetime).table("memory"),

@@ -122,6 +122,13 @@ def test_what_plain_python_raises_has_the_record_below_its_text() -> None:
     assert advice.endswith("write filter_values(lambda n: n is not None and n > 1)")
 
 
+def test_what_a_function_of_columns_raises_in_plain_python_has_an_advice_too() -> None:
+    shouted = Source.of(["a"]).map(ouzel.column_function(str)(lambda line: line.lower()))
+    with pytest.raises(AttributeError, match="'lower'") as caught:
+        shouted.memory()
+    assert caught.value.__notes__ == ["a Series is a whole column: write series.str.to_lowercase()"]
+
+
 def test_a_function_that_counts_in_a_variable_of_its_module_is_warned_of() -> None:
     """A task counts in a module of its own: the program printed 0."""
     with pytest.warns(QueryWarning, match=r"map added counts in the global 'seen'.*ouzel\.counter\('seen'\)") as told:
