@@ -43,6 +43,21 @@ class Texts(NamedTuple):
     at: str
 
 
+class Undecorated:
+    """A class with annotations alone."""
+
+    carrier: str
+
+
+class Made:
+    """A class that makes itself."""
+
+    carrier: str
+
+    def __init__(self) -> None:
+        self.carrier = "UA"
+
+
 class Timed(NamedTuple):
     """Somebody, and when."""
 
@@ -140,6 +155,14 @@ WRITTEN: Mapping[str, Mistake] = {
     "the start of a window and a number": (
         lambda: daily().map(lambda total: total.window_start + total[3]),
         "map lambda total: total.window_start + total[3] raises TypeError: unsupported operand type(s) for +: 'datetime.datetime' and 'int' on the first records; write timedelta(seconds=1) for a span, or datetime.fromtimestamp(…) for a time",
+    ),
+    "a class without a decorator": (
+        lambda: Source.file(AIRLINES_JSON, Undecorated, format="json"),
+        "no column holds values of the type Undecorated; write @dataclass above class Undecorated, with from dataclasses import dataclass",
+    ),
+    "a class with fields of its own making": (
+        lambda: Source.file(AIRLINES_JSON, Made, format="json"),
+        "no column holds values of the type Made; use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass",
     ),
     "a third of a pair": (
         lambda: joined().map(lambda p: p[2]),
