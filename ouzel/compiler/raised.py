@@ -44,7 +44,7 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
 
 def _advise_of_total(error: BaseException, function: Callable[..., object], record: object) -> str:
     """Where the value of a window's total is, which was taken for a pair; empty of anything else."""
-    names = getattr(record, "_fields", ())
+    names: tuple[str, ...] = getattr(record, "_fields", ())
     if len(names) <= 2 or (names[0], names[-1]) != (KEY, VALUE):
         return ""
     if isinstance(error, ValueError) and "values to unpack (expected 2)" in str(error):

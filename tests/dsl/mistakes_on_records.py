@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import polars as pl
 
 from ouzel import Sink, Source, Stream, col, column_function, monoid
 from tests.dsl.mistakes import Mistake, pairs
@@ -76,6 +79,9 @@ AIRLINES_JSON = str(Path(tempfile.gettempdir()) / f"airlines-{os.getpid()}.jsonl
 
 Path(AIRLINES_JSON).write_text('{"carrier": "UA", "name": "United"}\n')
 atexit.register(Path(AIRLINES_JSON).unlink, missing_ok=True)
+
+
+FRAME = pl.DataFrame({"carrier": ["UA", "AA"], "distance": [100, 200]})
 
 
 def change(record: Any) -> Any:
@@ -163,6 +169,18 @@ WRITTEN: Mapping[str, Mistake] = {
     "a class with fields of its own making": (
         lambda: Source.file(AIRLINES_JSON, Made, format="json"),
         "no column holds values of the type Made; use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass",
+    ),
+    "JSON that is read by a step": (
+        lambda: Source.of(['{"click_id": 1, "ts": "2026-03-27 08:00:00", "customer_id": 7, "page": "a"}']).map(json.loads),
+        "map loads gives {'click_id': 1, 'ts': '2026-03-27 08:00:00', …}, and no column holds both int and str; leave it out: Source.file(path, Record, format='json') reads it, where Record is a dataclass with the fields click_id, ts, customer_id, page",
+    ),
+    "a frame as records": (
+        lambda: Source.of(FRAME),
+        "a DataFrame gives its columns, and they are no records; write Source.of([Row(*row) for row in frame.rows()]), with Row = NamedTuple('Row', [('carrier', str), ('distance', int)]) above it; or read its file: Source.file",
+    ),
+    "a frame of pandas as records": (
+        lambda: Source.of(FRAME.to_pandas()),
+        "a DataFrame gives its columns, and they are no records; write Source.of([Row(*row) for row in frame.itertuples(index=False, name=None)]), with Row = NamedTuple('Row', [('carrier', str), ('distance', int)]) above it; or read its file: Source.file",
     ),
     "a third of a pair": (
         lambda: joined().map(lambda p: p[2]),
