@@ -336,7 +336,7 @@ def _stop_interrupted(handle: Handle, drains: bool) -> Status:
 def _describe_interrupted(status: Status) -> str:
     left = status.rows_in - status.rows_acked
     open_rows = (
-        f"; {left:,} of them are not acked yet, and while a bolt neither acks nor fails them no run ends"
+        f"; {left:,} of them are not acked yet, and a run ends when all are: what a bolt fails is sent again"
         if left > 0
         else ""
     )
