@@ -44,7 +44,7 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
 
 def _advise_of_total(error: BaseException, function: Callable[..., object], record: object) -> str:
     """Where the value of a window's total is, which was taken for a pair; empty of anything else."""
-    names: tuple[str, ...] = getattr(record, "_fields", ())
+    names: tuple[str, ...] = vars(type(record)).get("_fields", ())
     if len(names) <= 2 or (names[0], names[-1]) != (KEY, VALUE):
         return ""
     if isinstance(error, ValueError) and "values to unpack (expected 2)" in str(error):
@@ -93,17 +93,24 @@ def _advise_of_tuple(name: str, given: tuple[object, ...]) -> str:
 
 def advise_of_series(error: BaseException) -> str:
     """What to write of a column where a function of columns calls a method of one text or one time."""
-    if not isinstance(error, AttributeError) or not error.name or type(error.obj).__name__ != "Series":
+    if (
+        not isinstance(error, AttributeError)
+        or not error.name
+        or (type(error.obj).__module__, type(error.obj).__name__) != SERIES
+    ):
         return ""
-    kind: Any = getattr(error.obj, "dtype", None)
-    if str(kind) == "String":
-        space, name = "str", OF_TEXTS.get(error.name, error.name)
+    column: Any = error.obj
+    if str(column.dtype) == "String":
+        space, name, known = "str", OF_TEXTS.get(error.name, error.name), dir(column.str)
     else:
-        space, name = "dt", error.name
-    if not hasattr(getattr(error.obj, space, None), name):
+        space, name, known = "dt", error.name, dir(column.dt)
+    if name not in known:
         return ""
     return f"a Series is a whole column: write series.{space}.{name}({'…' if name in TAKE_SOME else ''})"
 
+
+SERIES = ("polars.series.series", "Series")
+"""The class of a column."""
 
 OF_TEXTS = {
     "upper": "to_uppercase", "lower": "to_lowercase", "title": "to_titlecase", "strip": "strip_chars", "lstrip": "strip_chars_start",

@@ -21,13 +21,25 @@ class Columnar(Protocol):
 
     columns: Any
     shape: Any
+    dtypes: Any
+
+
+@runtime_checkable
+class InPolars(Protocol):
+    """A frame of Polars."""
+
+    columns: Any
+    schema: Any
+
+    def rows(self) -> Any:
+        """Its rows as tuples."""
 
 
 def advise_of_frame(frame: Columnar) -> str:
     """The records of a frame as a source takes them, with its columns for their fields."""
-    in_polars = hasattr(frame, "rows")
-    rows = "frame.rows()" if in_polars else "frame.itertuples(index=False, name=None)"
-    types = frame.schema.to_python().values() if in_polars else map(_type_in_pandas, frame.dtypes)  # type: ignore[attr-defined]
+    rows, types = "frame.itertuples(index=False, name=None)", map(_type_in_pandas, frame.dtypes)
+    if isinstance(frame, InPolars):
+        rows, types = "frame.rows()", frame.schema.to_python().values()
     fields = [
         f"({name!r}, {spell(kind)})" for name, kind in zip(python_names(map(str, frame.columns)), types, strict=True)
     ]
@@ -38,4 +50,4 @@ def advise_of_frame(frame: Columnar) -> str:
 
 def _type_in_pandas(kind: Any) -> type:
     """Python's type of a column's values; of what shows too little a text."""
-    return _KINDS.get(getattr(kind, "kind", ""), str)
+    return _KINDS.get(kind.kind, str)

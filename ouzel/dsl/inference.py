@@ -206,7 +206,7 @@ def _cut(value: list[Any] | dict[Any, Any]) -> str:
 def _advise_of_dict(function: Callable[..., Any], made: dict[Any, Any]) -> str:
     """What to write instead of a dict that is a record: of one that is read of JSON, the source that reads it."""
     read = function.__code__.co_names if inspect.isfunction(function) else ()
-    if "loads" in (*read, getattr(function, "__name__", "")) and all(
+    if "loads" in (*read, function_name(function)) and all(
         isinstance(name, str) and name.isidentifier() for name in made
     ):
         fields = ", ".join(islice(made, FIELDS_NAMED)) + (", …" if len(made) > FIELDS_NAMED else "")
