@@ -39,15 +39,23 @@ def warn_of_same_file(component: str, user: object, tasks: int) -> None:
     codes = [code for one in own_classes(user) for code in codes_of(one)]
     if tasks < 2 or any(name in DIVIDED_BY for code in codes for name in code.co_names) or _hands_on_context(codes):
         return
-    opened = list(_list_opened(user))
-    path = next((path for path, name, _ in opened if any(_takes_from(code, name) for code in codes)), "")
-    if path and {method for *_, method in opened} == {"open"}:  # else it is opened again
+    path = file_read_by(user)
+    if path:
         warnings.warn(
             f"each of the {tasks} tasks of '{component}' reads the whole of {path}, so that each row comes {tasks} times; write "
             "parallelism=1, or leave out in each task what is another's, by context.index and context.parallelism",
             QueryWarning,
             stacklevel=users_level(),
         )
+
+
+def file_read_by(user: object) -> str:
+    """The file that a spout opens once and then takes its rows from; empty where that is not sure, or the file is not there."""
+    codes = [code for one in own_classes(user) for code in codes_of(one)]
+    opened = list(_list_opened(user))
+    if {method for *_, method in opened} != {"open"}:  # it is opened again, or there is none
+        return ""
+    return next((path for path, name, _ in opened if any(_takes_from(code, name) for code in codes)), "")
 
 
 def _hands_on_context(codes: Sequence[CodeType]) -> bool:

@@ -206,3 +206,40 @@ def test_totals_of_a_key_in_one_task_and_parts_that_are_added_up_are_not() -> No
     assert not count(Count(), "partial_key_grouping", "word")
     assert not count(Stored())
     assert not count(Rowwise())
+
+
+class Blank(Lines):
+    """Takes None for nothing in this line."""
+
+    def open(self, context: ouzel.Context) -> None:
+        self.file = open(HERE)  # noqa: SIM115
+
+    def next_row(self) -> Any:
+        line = self.file.readline()
+        return (line,) if line.strip() else None
+
+
+class First(Lines):
+    """Some of the lines."""
+
+    def next_row(self) -> Any:
+        self.left = vars(self).get("left", 5) - 1
+        return super().next_row() if self.left >= 0 else None
+
+
+def run(spout: ouzel.Spout) -> list[str]:
+    builder = ouzel.TopologyBuilder("t")
+    builder.set_spout("lines", spout, LINE)
+    return told(lambda: ouzel.table(builder.build(), "memory", of="lines"))
+
+
+def test_none_in_the_middle_of_a_file_is_told_of() -> None:
+    assert run(Blank()) == [
+        "next_row of 'lines' gave None, which is the end, and has more rows: to leave a line out read the next in a loop, or return "
+        "self.NOTHING_NOW"
+    ]
+
+
+def test_none_at_the_end_is_not() -> None:
+    assert not run(Lines())
+    assert not run(First())

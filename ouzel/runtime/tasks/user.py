@@ -25,11 +25,13 @@ from ouzel.runtime.protocol.tracing import spans_again
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.failed_again import FailedAgain
-from ouzel.runtime.tasks.mistakes import check_anchors, check_batch, check_execute
+from ouzel.runtime.tasks.mistakes import check_anchors, check_batch, check_execute, has_row_after_end
 from ouzel.runtime.tasks.own_state import UserTask
 from ouzel.runtime.tasks.poison import poison_records
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
+
+GAVE_NONE = "gave None, which is the end, and has more rows: to leave a line out read the next in a loop, or return self.NOTHING_NOW"
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
@@ -61,6 +63,8 @@ class UserSpout(UserTask):
             with blame_component(self.task), self.shell.outside():
                 self._ended = _is_last(self.spout.next_batch(self))
                 self._follow_watermark(self.spout.watermark())
+                if self._ended and has_row_after_end(self.spout):
+                    self.tell_user(ADVICE, f"next_row of '{self.task.component}' {GAVE_NONE}")
         self._end_if_done()
         self._release()
         return self._take()
