@@ -255,7 +255,8 @@ def run(what: What, engine: str = "heron") -> Status:
 
 @_tell_of_options
 def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
-    """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits.
+    """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits, as a
+    Polars frame: `rows()` of it is a list of tuples.
 
     Raises:
         OuzelError: there is no such result, it could not be started, or it failed.

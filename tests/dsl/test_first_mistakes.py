@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import ouzel
-from ouzel import Sink, Source, Store, monoid
+from ouzel import Sink, Source, Store, Stream, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, QueryError
 from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use, mistakes_on_records
@@ -75,6 +75,11 @@ def test_help_lists_connectors_with_their_options(what: type, lines: tuple[str, 
     text = pydoc.plain(pydoc.render_doc(what))
     assert "Where" in text
     assert all(line in text for line in lines), text
+
+
+def test_help_of_table_says_how_its_rows_are_read() -> None:
+    for said in (pydoc.plain(pydoc.render_doc(what)) for what in (Stream.table, ouzel.table)):
+        assert "Polars frame" in " ".join(said.split()) and "`rows()` of it is a list of tuples" in said
 
 
 class Numbered:
