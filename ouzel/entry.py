@@ -22,7 +22,7 @@ from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings, setting_text
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
 from ouzel.runtime.observe.advice import Advice
-from ouzel.runtime.observe.table_losses import warn_of_late, warn_of_no_end
+from ouzel.runtime.observe.table_losses import warn_of_endless_table, warn_of_late
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    warn_of_no_end(sink)
+    warn_of_endless_table(sink)
     handle = session.start(job, engine)
     made = _fold(ResultTable(sink.columns or sink.input.schema, sink.sorted_by), handle, job.settings)
     warn_of_late(handle.status(), job.program, job.settings)

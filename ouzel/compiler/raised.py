@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ouzel.compiler.records import KEY, VALUE, Form, record_of
-from ouzel.compiler.user_code import advise_of_operands, instructions_of
+from ouzel.compiler.user_code import FAILURES, advise_of_operands, instructions_of
 from ouzel.errors import OuzelError
 
 MOST_NONE = 3
@@ -30,6 +30,10 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
         called: the step with its function, as messages have it.
         record: what the function was given.
     """
+    try:
+        str(error)
+    except FAILURES:  # a text of the user's that raises itself says nothing
+        return ""
     return (
         _advise_of_total(error, function, record)
         or advise_of_operands(error)

@@ -8,14 +8,14 @@ from datetime import timedelta
 
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
-from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import Node, Program, Sink, Watermark, walk
+from ouzel.compiler.expressions import Call, Column, Expression, Literal
+from ouzel.compiler.plan import Node, Program, Sink, walk
 from ouzel.planner.endless import endless_tables
 from ouzel.planner.settings import Settings
 from ouzel.runtime.run import Status
 
 
-def warn_of_no_end(sink: Sink) -> None:
+def warn_of_endless_table(sink: Sink) -> None:
     """Warn of a table that never comes, for its input has no end."""
     names = endless_tables(sink)
     if names:
@@ -32,7 +32,7 @@ def warn_of_late(status: Status, program: Program, settings: Settings) -> None:
     nodes = list(_nodes_of(program))
     if not status.rows_late or settings.late_path or any(node.reads_late for node in nodes):
         return
-    if any(isinstance(node, Watermark) and _has_no_delay(node) for node in nodes):
+    if any(_has_no_delay(node.declares_time) for node in nodes):
         warnings.warn(
             f"{status.rows_late:,} of {status.rows_in:,} rows came behind the newest time before them, and with no delay they are in no "
             "window; write event_time(column, timedelta(minutes=1)), in SQL WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE",
@@ -41,8 +41,8 @@ def warn_of_late(status: Status, program: Program, settings: Settings) -> None:
         )
 
 
-def _has_no_delay(node: Watermark) -> bool:
-    match node.expression:
+def _has_no_delay(watermark: Expression | None) -> bool:
+    match watermark:
         case Column():
             return True
         case Call(function="subtract", arguments=(Column(), Literal(value=timedelta() as delay))):
