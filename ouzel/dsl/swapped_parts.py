@@ -28,8 +28,8 @@ def warn_of_swapped_parts(verb: str, producer: producers.Summed | producers.Wind
     if texts and all(map(_is_word, texts)):
         first = next(part for part in parts if part is not None and part[0])
         warnings.warn(
-            f"{verb} by {type(monoid).__name__} takes pairs (by, value), and the first is {tuple(first)!r:.80}, so that it gives the number of "
-            f"the {'last' if monoid.largest else 'first'} text of the alphabet; for the text of the "
+            f"{verb} by {type(monoid).__name__} takes pairs (by, value), and the first is {tuple(first)!r:.80}, so that it gives the "
+            f"number of the {'last' if monoid.largest else 'first'} text of the alphabet; for the text of the "
             f"{'largest' if monoid.largest else 'least'} number write (key, (number, text)) before it",
             QueryWarning,
             stacklevel=users_level(),

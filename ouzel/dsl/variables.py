@@ -66,9 +66,11 @@ def warn_of_chance(function: Callable[..., Any], called: str, below: Producer) -
     plain = _plain(function) if has_changes(below) else None
     drawn = next(_find_drawn(plain), "") if plain is not None else ""
     if drawn:
+        is_sample = called.startswith("filter") and drawn.partition(".")[0] not in ("time", "datetime", "date")
+        by_the_record = ", or decide by the record, as zlib.crc32(word.encode()) % 2 does" if is_sample else ""
         warnings.warn(
             f"{called} asks {drawn}, and gives another record each time: behind a sum it is called for the former total again, to take "
-            "back what it made of that, and finds something else; call it before the sum",
+            f"back what it made of that, and finds something else; call it before the sum{by_the_record}",
             QueryWarning,
             stacklevel=users_level(),
         )

@@ -79,7 +79,8 @@ def test_help_lists_connectors_with_their_options(what: type, lines: tuple[str, 
 
 def test_help_of_table_says_how_its_rows_are_read() -> None:
     for said in (pydoc.plain(pydoc.render_doc(what)) for what in (Stream.table, ouzel.table)):
-        assert "Polars frame" in " ".join(said.split()) and "`rows()` of it is a list of tuples" in said
+        assert "Polars frame" in " ".join(said.split())
+        assert "`rows()` of it is a list of tuples" in said
 
 
 class Numbered:

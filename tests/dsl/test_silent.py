@@ -69,6 +69,13 @@ def test_chance_and_the_clock_behind_a_sum_are_warned_of(function: Callable[[Any
     )
 
 
+def test_a_sample_behind_a_sum_is_told_how_to_decide_by_the_record() -> None:
+    (text,) = told(lambda: totals().filter(lambda pair: random.random() < 0.5))
+    assert text.endswith("; call it before the sum, or decide by the record, as zlib.crc32(word.encode()) % 2 does")
+    (text,) = told(lambda: totals().filter(lambda pair: time.time() > pair[1]))
+    assert text.endswith("; call it before the sum")
+
+
 def test_chance_before_a_sum_and_what_is_the_same_each_time_are_not() -> None:
     assert not told(lambda: Source.of([1]).map(lambda n: (n, random.random())))
     assert not told(
