@@ -210,7 +210,8 @@ def _advise_of_dict(function: Callable[..., Any], made: dict[Any, Any]) -> str:
         isinstance(name, str) and name.isidentifier() for name in made
     ):
         fields = ", ".join(islice(made, FIELDS_NAMED)) + (", …" if len(made) > FIELDS_NAMED else "")
-        return f"leave it out: Source.file(path, Record, format='json') reads it, where Record is a dataclass with the fields {fields}"
+        record = f"where Record is a dataclass with the fields {fields}"
+        return f"leave it out: the source reads it, as Source.file(path, Record, format='json'), {record}"
     return "make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)"
 
 

@@ -172,7 +172,7 @@ WRITTEN: Mapping[str, Mistake] = {
     ),
     "JSON that is read by a step": (
         lambda: Source.of(['{"click_id": 1, "ts": "2026-03-27 08:00:00", "customer_id": 7, "page": "a"}']).map(json.loads),
-        "map loads gives {'click_id': 1, 'ts': '2026-03-27 08:00:00', …}, and no column holds both int and str; leave it out: Source.file(path, Record, format='json') reads it, where Record is a dataclass with the fields click_id, ts, customer_id, page",
+        "map loads gives {'click_id': 1, 'ts': '2026-03-27 08:00:00', …}, and no column holds both int and str; leave it out: the source reads it, as Source.file(path, Record, format='json'), where Record is a dataclass with the fields click_id, ts, customer_id, page",
     ),
     "a frame as records": (
         lambda: Source.of(FRAME),
