@@ -268,7 +268,8 @@ def run(what: What, engine: str = "heron") -> Status:
 
 @_tell_of_options
 def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
-    """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits.
+    """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits, as a
+    Polars frame: `rows()` of it is a list of tuples.
 
     Raises:
         OuzelError: there is no such result, it could not be started, or it failed.
@@ -349,7 +350,7 @@ def _stop_interrupted(handle: Handle, drains: bool) -> Status:
 def _describe_interrupted(status: Status) -> str:
     left = status.rows_in - status.rows_acked
     open_rows = (
-        f"; {left:,} of them are not acked yet, and while a bolt neither acks nor fails them no run ends"
+        f"; {left:,} of them are not acked yet, and a run ends when all are: what a bolt fails is sent again"
         if left > 0
         else ""
     )

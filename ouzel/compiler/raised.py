@@ -7,9 +7,11 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
+from typing import Any
 
-from ouzel.compiler.records import Form, record_of
-from ouzel.compiler.user_code import FAILURES, advise_of_operands
+from ouzel.compiler.records import KEY, VALUE, Form, record_of
+from ouzel.compiler.user_code import FAILURES, advise_of_operands, instructions_of
 from ouzel.errors import OuzelError
 
 MOST_NONE = 3
@@ -33,13 +35,38 @@ def advise_of_error(error: BaseException, function: Callable[..., object], calle
     except FAILURES:  # a text of the user's that raises itself says nothing
         return ""
     return (
-        advise_of_operands(error)
+        _advise_of_total(error, function, record)
+        or advise_of_operands(error)
         or _advise_of_types(error, record)
         or _advise_of_none(error, function, called, record)
+        or advise_of_series(error)
         or advise_of_attribute(error)
         or _advise_of_header(error, record)
         or _advise_of_others(error, record)
     )
+
+
+def _advise_of_total(error: BaseException, function: Callable[..., object], record: object) -> str:
+    """Where the value of a window's total is, which was taken for a pair; empty of anything else."""
+    names: tuple[str, ...] = vars(type(record)).get("_fields", ())
+    if len(names) <= 2 or (names[0], names[-1]) != (KEY, VALUE):
+        return ""
+    if isinstance(error, ValueError) and "values to unpack (expected 2)" in str(error):
+        return f"the record is ({', '.join(names)}): write total.{KEY} and total.{VALUE}"
+    if not isinstance(error, TypeError | AttributeError) or "datetime" not in str(error):
+        return ""
+    name = _read_by_place(function, 1)
+    return f"{name}[1] is {names[1]}; write {name}.{VALUE} or {name}[{len(names) - 1}]" if name else ""
+
+
+def _read_by_place(function: Callable[..., object], place: int) -> str:
+    """What the function calls its record, if it reads this place of it; otherwise nothing."""
+    code = function.__code__ if inspect.isfunction(function) else None
+    if code is None or code.co_argcount != 1:
+        return ""
+    made, name = instructions_of(code), code.co_varnames[0]
+    pairs = pairwise((one.opname.startswith("LOAD"), one.argval) for one in made)
+    return name if ((True, name), (True, place)) in pairs else ""
 
 
 def advise_of_attribute(error: BaseException) -> str:
@@ -66,6 +93,38 @@ def _advise_of_tuple(name: str, given: tuple[object, ...]) -> str:
     return (
         f"the parts of a tuple have no names: write [0] to [{len(given) - 1}], or give a named tuple in the step before"
     )
+
+
+def advise_of_series(error: BaseException) -> str:
+    """What to write of a column where a function of columns calls a method of one text or one time."""
+    if (
+        not isinstance(error, AttributeError)
+        or not error.name
+        or (type(error.obj).__module__, type(error.obj).__name__) != SERIES
+    ):
+        return ""
+    column: Any = error.obj
+    if str(column.dtype) == "String":
+        space, name, known = "str", OF_TEXTS.get(error.name, error.name), dir(column.str)
+    else:
+        space, name, known = "dt", error.name, dir(column.dt)
+    if name not in known:
+        return ""
+    return f"a Series is a whole column: write series.{space}.{name}({'…' if name in TAKE_SOME else ''})"
+
+
+SERIES = ("polars.series.series", "Series")
+"""The class of a column."""
+
+OF_TEXTS = {
+    "upper": "to_uppercase", "lower": "to_lowercase", "title": "to_titlecase", "strip": "strip_chars", "lstrip": "strip_chars_start",
+    "rstrip": "strip_chars_end", "startswith": "starts_with", "endswith": "ends_with", "find": "find", "zfill": "zfill",
+    "removeprefix": "strip_prefix", "removesuffix": "strip_suffix", "splitlines": "split",
+}  # fmt: skip
+"""Methods of a text, and what a column of texts has instead."""
+
+TAKE_SOME = ("starts_with", "ends_with", "find", "zfill", "strip_prefix", "strip_suffix", "split", "strftime")
+"""Of these, those that are called with something."""
 
 
 def list_fields(value: object) -> Sequence[str]:

@@ -5,6 +5,7 @@ A type is written as in Python: `str`, `tuple[str, int]`, a dataclass; `Annotate
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -214,6 +215,13 @@ def _advise_of_type(hint: Hint) -> str:
         return "make it the type of its values, str or int, and take its .value"
     if is_typeddict(hint):
         return f"write class {spell(hint)}(NamedTuple) with the same fields, or a dataclass; records are read as record.field"
+    if (
+        isinstance(hint, type)
+        and hint.__bases__ == (object,)
+        and inspect.get_annotations(hint)
+        and "__init__" not in vars(hint)
+    ):
+        return f"write @dataclass above class {spell(hint)}, with from dataclasses import dataclass"
     return "use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass"
 
 

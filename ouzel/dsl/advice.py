@@ -18,6 +18,7 @@ from ouzel.compiler.records import MIXED, NO_COLUMN, Form, Hint, RecordType
 from ouzel.compiler.types import DecimalType
 from ouzel.dsl.elsewhere import ELSEWHERE, SESSIONS, WHOLE, advise_of_join, advise_of_sessions
 from ouzel.dsl.expressions import Expr
+from ouzel.dsl.frame_advice import Columnar, advise_of_frame
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.dsl.shapes import as_tuples
 from ouzel.dsl.sink_advice import advise_of_sink
@@ -25,14 +26,6 @@ from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 from ouzel.spans import microseconds_of
 from ouzel.uncalled import UserMethod
-
-
-@runtime_checkable
-class Columnar(Protocol):
-    """A frame of Polars or pandas."""
-
-    columns: Any
-    shape: Any
 
 
 @runtime_checkable
@@ -226,10 +219,7 @@ def check_records(given: object) -> None:
             "write Source.of(mapping.items()) for pairs, or Source.of(list(mapping))",
         )
     elif isinstance(given, Columnar):  # it gives columns, and their names
-        rows = "rows" if hasattr(given, "rows") else "itertuples"
-        arguments = "" if rows == "rows" else "index=False, name=None"
-        told = f"a {kind} gives its columns, and they are no records"
-        instead = f"write Source.of(frame.{rows}({arguments}), tuple[str, int]) with their types, or read its file: Source.file"
+        told, instead = f"a {kind} gives its columns, and they are no records", advise_of_frame(given)
     elif not isinstance(given, Iterable):
         told, instead = f"{given!r} holds no records", "write Source.of([…])"
     else:

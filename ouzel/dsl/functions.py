@@ -33,7 +33,7 @@ def function_name(function: UserFunction) -> str:
 
 
 def _lambda(function: UserFunction) -> str:
-    code: CodeType = function.__code__
+    code: CodeType = vars(function).get("function", function).__code__  # of a column function that of its own
     spans = [
         (start, end)
         for line, last, start, end in code.co_positions()

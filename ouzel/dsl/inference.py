@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_type_hints
 
@@ -30,6 +30,12 @@ from ouzel.exits import in_user_code
 
 SAMPLE_ROWS = 100
 """So many records a function is tried on."""
+
+SHOWN = 60
+"""Characters of a value that a message shows."""
+
+FIELDS_NAMED = 8
+"""So many fields of a record are named."""
 
 NOT_A_FAILURE = (KeyboardInterrupt, GeneratorExit)
 """What is not the function's where it is tried: Ctrl-C, and that enough has been seen."""
@@ -83,7 +89,7 @@ def result_hint(
         raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
     if raised and not values and not isinstance(raised[0], _NoRecords):
         raise _always_raises(function, called, kind, raised[0], (found or [None])[0])
-    if wrong := _of_wrong_values(called, kind, values, raised):
+    if wrong := _of_wrong_values(function, called, kind, values, raised):
         raise wrong
     if not values and (wrong := find_failed(False)):
         raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
@@ -156,7 +162,7 @@ def _why_unknown(values: Sequence[Any], raised: Sequence[BaseException]) -> str:
 
 
 def _of_wrong_values(
-    called: str, kind: StepKind, values: Sequence[Any], raised: Sequence[BaseException]
+    function: Callable[..., Any], called: str, kind: StepKind, values: Sequence[Any], raised: Sequence[BaseException]
 ) -> QueryError | None:
     """The error for a function that gives what no type of records would mend; None if one may."""
     if raised and isinstance(raised[0], _NoRecords):
@@ -179,12 +185,34 @@ def _of_wrong_values(
         )
     if why.startswith(MIXED) and isinstance(values[0], list | dict):
         return QueryError(
-            f"{called} gives {values[0]!r:.60}, and {why}",
+            f"{called} gives {_cut(values[0])}, and {why}",
             instead="return a tuple, whose parts have types of their own"
             if isinstance(values[0], list)
-            else "make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)",
+            else _advise_of_dict(function, values[0]),
         )
     return None
+
+
+def _cut(value: list[Any] | dict[Any, Any]) -> str:
+    """The first parts of a value, as Python shows it."""
+    mapped = isinstance(value, dict)
+    parts = [f"{key!r}: {part!r}" for key, part in value.items()] if isinstance(value, dict) else list(map(repr, value))
+    ends = accumulate(len(part) + 2 for part in parts)
+    shown = parts[: max(1, sum(end <= SHOWN for end in ends))]
+    text = ", ".join(shown if len(shown) == len(parts) else [*shown, "…"])
+    return f"{{{text}}}" if mapped else f"[{text}]"
+
+
+def _advise_of_dict(function: Callable[..., Any], made: dict[Any, Any]) -> str:
+    """What to write instead of a dict that is a record: of one that is read of JSON, the source that reads it."""
+    read = function.__code__.co_names if inspect.isfunction(function) else ()
+    if "loads" in (*read, function_name(function)) and all(
+        isinstance(name, str) and name.isidentifier() for name in made
+    ):
+        fields = ", ".join(islice(made, FIELDS_NAMED)) + (", …" if len(made) > FIELDS_NAMED else "")
+        record = f"where Record is a dataclass with the fields {fields}"
+        return f"leave it out: the source reads it, as Source.file(path, Record, format='json'), {record}"
+    return "make a dataclass or a named tuple of it: Record(**fields); or, before a sum, a pair: (key, value)"
 
 
 def _of_unfinished(called: str, kind: StepKind, value: object) -> QueryError | None:

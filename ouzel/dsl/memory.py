@@ -9,7 +9,7 @@ from typing import Any
 
 from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import PythonStep, StepPart
-from ouzel.compiler.raised import advise_of_error
+from ouzel.compiler.raised import advise_of_error, advise_of_series
 from ouzel.compiler.records import Form, RecordType, made_of
 from ouzel.dsl import producers, sampling
 from ouzel.dsl.column_functions import made_by_columns
@@ -186,7 +186,12 @@ def _select(producer: producers.Selected, records: Iterable[Dated]) -> list[Date
 
 
 def _compute_columns(step: PythonStep, takes: RecordType, gives: RecordType, records: Sequence[Dated]) -> list[Dated]:
-    made = made_by_columns(step, takes, gives, [record for _, record in records])
+    try:
+        made = made_by_columns(step, takes, gives, [record for _, record in records])
+    except AttributeError as error:
+        if advice := advise_of_series(error):
+            error.add_note(advice)
+        raise
     return [(records[place][0], record) for place, record in made]
 
 

@@ -94,7 +94,10 @@ class Runnable(Generic[T_co]):
     def table(
         self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
     ) -> pl.DataFrame:
-        """Run the topology until its sources end: the records that its changes add up to.
+        """Run the topology until its sources end: the records that its changes add up to, as a Polars frame.
+
+        `rows()` of it is a list of tuples, as a test compares it; `for word, n in words.table().iter_rows()` loops over them. A loop over
+        the frame itself gives its columns.
 
         Raises:
             OuzelError: it could not be started, or it failed.

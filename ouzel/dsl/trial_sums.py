@@ -18,6 +18,7 @@ from ouzel.compiler.catalog import QueryWarning
 from ouzel.dsl import producers, sampling
 from ouzel.dsl.inference import NOT_A_FAILURE
 from ouzel.dsl.shapes import as_tuples, in_classes, key_value
+from ouzel.dsl.swapped_parts import warn_of_swapped_parts
 from ouzel.dsl.variables import copy_for_trial
 from ouzel.errors import QueryError
 from ouzel.exits import in_user_code
@@ -32,13 +33,15 @@ SECONDS = 0.2
 
 
 def check_laws_of(verb: str, producer: producers.Summed | producers.WindowSum) -> None:
-    """See that a monoid of the user's can be computed, and keeps its laws for the first values, if these are known.
+    """See that a monoid of the user's can be computed, and keeps its laws for the first values, if these are known; and that none of
+    ours gets its parts in the other order, which is a warning.
 
     Only values of one key are added up, so only such are tried. Those of one window are not known: of windows it is a warning.
 
     Raises:
         QueryError: it does not; shows the values, and says what to write.
     """
+    warn_of_swapped_parts(verb, producer)
     broken = _find_broken(producer)
     if broken is None:
         return

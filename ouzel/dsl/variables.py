@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import pairwise, takewhile
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 
@@ -40,6 +40,7 @@ PLAIN = (str, bytes, int, float, bool, date, timedelta, Decimal, type(None))
 """Variables that are compared to see whether a variable has changed."""
 
 KEEPS = "keep what is to be known of a key by sum_by_key(monoid)"
+ONCE = "to drop what comes again write stream.map(lambda record: (record, 1)).sum_by_key(monoid.Count()).keys()"
 
 Variables = Mapping[str, object]
 
@@ -52,8 +53,9 @@ def warn_of_changes(function: Callable[..., Any], called: str) -> None:
             f"counts in the global {name!r}, of which each task has one of its own, and the program's stays as it is; "
             f"write ouzel.counter({name!r}).add(), and read run.status().counters"
         )
-    elif changed := next(_changed(function), ""):
-        told = f"changes {changed}, of which each task has one of its own, and the program's stays as it is; {KEEPS}"
+    elif changed := next(_changed(function), None):
+        instead = ONCE if called.startswith("filter ") and isinstance(changed.value, MutableSet) else KEEPS
+        told = f"changes {changed.said}, of which each task has one of its own, and the program's stays as it is; {instead}"
     else:
         return
     warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
@@ -64,9 +66,11 @@ def warn_of_chance(function: Callable[..., Any], called: str, below: Producer) -
     plain = _plain(function) if has_changes(below) else None
     drawn = next(_find_drawn(plain), "") if plain is not None else ""
     if drawn:
+        is_sample = called.startswith("filter") and drawn.partition(".")[0] not in ("time", "datetime", "date")
+        by_the_record = ", or decide by the record, as zlib.crc32(word.encode()) % 2 does" if is_sample else ""
         warnings.warn(
             f"{called} asks {drawn}, and gives another record each time: behind a sum it is called for the former total again, to take "
-            "back what it made of that, and finds something else; call it before the sum",
+            f"back what it made of that, and finds something else; call it before the sum{by_the_record}",
             QueryWarning,
             stacklevel=users_level(),
         )
@@ -93,7 +97,7 @@ def _find_drawn(function: FunctionType) -> Iterator[str]:
 
 def copy_for_trial(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function to be tried on the first records: a copy if it changes something around it, so that a run begins with what was there."""
-    if not _counted(function) and not next(_changed(function), ""):
+    if not _counted(function) and next(_changed(function), None) is None:
         return function
     try:
         copied: Callable[..., Any] = pickle.loads(cloudpickle.dumps(function))
@@ -184,8 +188,15 @@ def _is_added(one: dis.Instruction) -> bool:
     return one.opname == "BINARY_OP" and one.argrepr.endswith("=")
 
 
-def _changed(function: Callable[..., Any]) -> Iterator[str]:
-    """What the function changes, in words."""
+class _Changed(NamedTuple):
+    """What a function changes, in words, and its value where that is known."""
+
+    said: str
+    value: object = None
+
+
+def _changed(function: Callable[..., Any]) -> Iterator[_Changed]:
+    """What the function changes."""
     plain = _plain(function)
     if plain is None:
         return
@@ -199,11 +210,11 @@ def _changed(function: Callable[..., Any]) -> Iterator[str]:
         if one.opname == "LOAD_FAST" and one.argval in defaults:
             value, said = defaults[one.argval], f"its argument {one.argval!r}, whose default is made once"
         if isinstance(value, MutableSequence | MutableSet | MutableMapping) and _is_changed(made, place):
-            yield said
+            yield _Changed(said, value)
         if isinstance(value, Iterator):
-            yield f"{said}, an iterator which goes on"
+            yield _Changed(f"{said}, an iterator which goes on")
         if one.opname == "STORE_ATTR" and any(map(_is_added, made[max(0, place - NEAR) : place])):
-            yield f"the attribute {one.argval!r}"
+            yield _Changed(f"the attribute {one.argval!r}")
 
 
 def _own_attributes(function: Callable[..., Any]) -> Variables:

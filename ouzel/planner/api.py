@@ -37,6 +37,7 @@ from ouzel.planner.methods import (
 )
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
+from ouzel.planner.parallel_tasks import warn_of_same_file, warn_of_split_totals
 from ouzel.planner.schemas import declared_outputs
 from ouzel.planner.settings import Settings, refuse_zone
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Resources, Topology
@@ -332,6 +333,7 @@ class TopologyBuilder:
         check_part(name, parallelism, resources, "set_spout")
         _check_kind(name, spout, Spout)
         _check_methods(name, spout)
+        warn_of_same_file(name, spout, parallelism)
         self._parts.append(
             _Part(
                 name, spout, parallelism, declared_outputs(name, outputs), BoltDeclarer(name), resources, users_line()
@@ -372,6 +374,7 @@ class TopologyBuilder:
         check_wiring(found)
         components = tuple(one.component for one in found)
         check_epochs(components, self.settings)
+        warn_of_split_totals(components)
         written = {(one.name, output.stream): output.schema.names for one in components for output in one.outputs}
         for one in components:
             if isinstance(one.user, RowBolt) and type(one.user).process is RowBolt.process:

@@ -42,7 +42,7 @@ def check_asked(component: str, user: object, base: type, asked: str) -> None:
     """
     if inspect.getattr_static(user, asked) is not inspect.getattr_static(base, asked):
         return
-    own = {name for one in _own_classes(user) for name in vars(one)}
+    own = {name for one in own_classes(user) for name in vars(one)}
     meant = next((name for name in sorted(own) if name in MEANT or name in BASE_OF), "")
     advice = f"write def {asked}({_spell(getattr(base, asked))}) in {type(user).__name__}"
     if meant:
@@ -153,7 +153,7 @@ def warn_of_no_end(component: str, user: object) -> None:
 def warn_of_no_acks(component: str, user: object) -> None:
     """Warn of a bolt none of whose methods acks or fails, and whose `execute` does not hand on what it would do so by: its input is never
     handled, and the run does not end."""
-    codes = [code for one in _own_classes(user) for code in _codes(one)]
+    codes = [code for one in own_classes(user) for code in codes_of(one)]
     execute = getattr(getattr(type(user), "execute", None), "__code__", None)
     if execute is None or any(name in code.co_names for code in codes for name in ("ack", "fail", "getattr")):
         return
@@ -169,8 +169,8 @@ def warn_of_no_acks(component: str, user: object) -> None:
 
 def warn_of_uncalled(component: str, user: object) -> None:
     """Warn of a method that Storm, Heron or streamparse would call, and that nothing calls here, its own class neither."""
-    classes = _own_classes(user)
-    called = {name for one in classes for code in _codes(one) for name in code.co_names}
+    classes = own_classes(user)
+    called = {name for one in classes for code in codes_of(one) for name in code.co_names}
     for name in dict.fromkeys(name for one in classes for name, made in vars(one).items() if inspect.isfunction(made)):
         if name in NEVER_CALLED and name not in called:
             warnings.warn(
@@ -193,9 +193,9 @@ def warn_of_late_emits(component: str, user: object) -> None:
 
 def warn_of_shared(component: str, user: object) -> None:
     """Warn of a list, set or dict that is an attribute of the class, and that a method changes: the tasks of a process share it."""
-    classes = _own_classes(user)
+    classes = own_classes(user)
     own = vars(user).keys() | _set_when_opened(classes)
-    changed = {name for one in classes for code in _codes(one) for name in _changed_attributes(code)}
+    changed = {name for one in classes for code in codes_of(one) for name in _changed_attributes(code)}
     for owner in classes:
         for name, value in vars(owner).items():
             is_kept = isinstance(value, MutableMapping | MutableSequence | MutableSet) and not name.isupper()
@@ -211,9 +211,9 @@ def warn_of_shared(component: str, user: object) -> None:
 
 def _set_when_opened(classes: Sequence[type]) -> set[str]:
     """Attributes that `open` sets, and the methods that it calls."""
-    opens = [code for one in classes for code in _codes(one) if code.co_name == "open"]
+    opens = [code for one in classes for code in codes_of(one) if code.co_name == "open"]
     called = {name for code in opens for name in code.co_names}
-    codes = [code for one in classes for code in _codes(one) if code.co_name in called]
+    codes = [code for one in classes for code in codes_of(one) if code.co_name in called]
     lines = (line for code in (*opens, *codes) for line in instructions_of(code))
     return {line.argval for line in lines if line.opname == "STORE_ATTR"}
 
@@ -242,7 +242,7 @@ def _is_handed_on(code: CodeType, variable: str) -> bool:
     return in_cells or any(lines[place + 1].argval not in ("emit", "progress", "monotonic_ms") for place in reads)
 
 
-def _codes(owner: type) -> Iterator[CodeType]:
+def codes_of(owner: type) -> Iterator[CodeType]:
     """The code of the functions of a class, with what is nested in it."""
     waiting = [code for one in vars(owner).values() if (code := getattr(one, "__code__", None)) is not None]
     while waiting:
@@ -251,7 +251,7 @@ def _codes(owner: type) -> Iterator[CodeType]:
         waiting += [one for one in code.co_consts if inspect.iscode(one)]
 
 
-def _own_classes(user: object) -> list[type]:
+def own_classes(user: object) -> list[type]:
     """The user's classes: those below the ones of Ouzel."""
     return [one for one in type(user).__mro__ if one is not object and not one.__module__.startswith("ouzel.")]
 

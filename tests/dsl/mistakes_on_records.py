@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ouzel import Sink, Source, Stream, col, monoid
+import polars as pl
+
+from ouzel import Sink, Source, Stream, col, column_function, monoid
 from tests.dsl.mistakes import Mistake, pairs
 
 
@@ -43,6 +46,28 @@ class Texts(NamedTuple):
     at: str
 
 
+class Undecorated:
+    """A class with annotations alone."""
+
+    carrier: str
+
+
+class Made:
+    """A class that makes itself."""
+
+    carrier: str
+
+    def __init__(self) -> None:
+        self.carrier = "UA"
+
+
+class Timed(NamedTuple):
+    """Somebody, and when."""
+
+    at: datetime
+    name: str
+
+
 class Numbered(NamedTuple):
     """A time as a number."""
 
@@ -54,6 +79,9 @@ AIRLINES_JSON = str(Path(tempfile.gettempdir()) / f"airlines-{os.getpid()}.jsonl
 
 Path(AIRLINES_JSON).write_text('{"carrier": "UA", "name": "United"}\n')
 atexit.register(Path(AIRLINES_JSON).unlink, missing_ok=True)
+
+
+FRAME = pl.DataFrame({"carrier": ["UA", "AA"], "distance": [100, 200]})
 
 
 def change(record: Any) -> Any:
@@ -75,6 +103,18 @@ def matched() -> Stream[Any]:
 def joined() -> Stream[Any]:
     """A pair of a key, and of a record and a number."""
     return both(Count).map(lambda one: (one.court, one)).join(Source.of([(1, 2)]))
+
+
+def daily() -> Stream[Any]:
+    """Totals of days."""
+    timed = Source.of([Timed(datetime(2026, 1, 1), "a")]).event_time("at", timedelta(hours=1))
+    return timed.map(lambda one: (one.name, 1)).sum_by_window(monoid.Count(), timedelta(days=1))
+
+
+def unpack(pair: Any) -> Any:
+    """Takes what it is given for a pair."""
+    key, value = pair
+    return key, value + 1
 
 
 WRITTEN: Mapping[str, Mistake] = {
@@ -109,6 +149,38 @@ WRITTEN: Mapping[str, Mistake] = {
     "a name of a pair": (
         lambda: pairs().sum_by_key(monoid.Sum()).map(lambda p: p.value),
         "map lambda p: p.value raises AttributeError: 'tuple' object has no attribute 'value' on the first records; a pair is a tuple: [0] is its key, and [1] its value",
+    ),
+    "the total of a window that is taken for a pair": (
+        lambda: daily().map(lambda pair: (pair[0], pair[1] / 1000)),
+        "map lambda pair: (pair[0], pair[1] / 1000) raises TypeError: unsupported operand type(s) for /: 'datetime.datetime' and 'int' on the first records; pair[1] is window_start; write pair.value or pair[3]",
+    ),
+    "the total of a window that is unpacked as a pair": (
+        lambda: daily().map(unpack),
+        "map unpack raises ValueError: too many values to unpack (expected 2) on the first records; the record is (key, window_start, window_end, value): write total.key and total.value",
+    ),
+    "the start of a window and a number": (
+        lambda: daily().map(lambda total: total.window_start + total[3]),
+        "map lambda total: total.window_start + total[3] raises TypeError: unsupported operand type(s) for +: 'datetime.datetime' and 'int' on the first records; write timedelta(seconds=1) for a span, or datetime.fromtimestamp(…) for a time",
+    ),
+    "a class without a decorator": (
+        lambda: Source.file(AIRLINES_JSON, Undecorated, format="json"),
+        "no column holds values of the type Undecorated; write @dataclass above class Undecorated, with from dataclasses import dataclass",
+    ),
+    "a class with fields of its own making": (
+        lambda: Source.file(AIRLINES_JSON, Made, format="json"),
+        "no column holds values of the type Made; use str, int, float, bool, bytes, Decimal, date, datetime, timedelta, a list, dict or tuple of such, or a dataclass",
+    ),
+    "JSON that is read by a step": (
+        lambda: Source.of(['{"click_id": 1, "ts": "2026-03-27 08:00:00", "customer_id": 7, "page": "a"}']).map(json.loads),
+        "map loads gives {'click_id': 1, 'ts': '2026-03-27 08:00:00', …}, and no column holds both int and str; leave it out: the source reads it, as Source.file(path, Record, format='json'), where Record is a dataclass with the fields click_id, ts, customer_id, page",
+    ),
+    "a frame as records": (
+        lambda: Source.of(FRAME),
+        "a DataFrame gives its columns, and they are no records; write Source.of([Row(*row) for row in frame.rows()]), with Row = NamedTuple('Row', [('carrier', str), ('distance', int)]) above it; or read its file: Source.file",
+    ),
+    "a frame of pandas as records": (
+        lambda: Source.of(FRAME.to_pandas()),
+        "a DataFrame gives its columns, and they are no records; write Source.of([Row(*row) for row in frame.itertuples(index=False, name=None)]), with Row = NamedTuple('Row', [('carrier', str), ('distance', int)]) above it; or read its file: Source.file",
     ),
     "a third of a pair": (
         lambda: joined().map(lambda p: p[2]),
@@ -241,6 +313,14 @@ RUN: Mapping[str, Mistake] = {
         "bad record at records[0]: map lambda line: int(line.split(\";\")[0]) raised ValueError: invalid literal for int() with base 10: 'id' (at LINE): \"id;net amount\"\n"
         '  lambda: Source.of(["id;net amount", "1;2"]).map(lambda line: int(line.split(";")[0]), returns=int).table("memory"),\n'
         "it looks like the header of a CSV file, which names its fields; write Source.file(path, Row, format='csv', csv_delimiter=';'), where Row is a dataclass with the fields id, net_amount" + _GO_ON,
+    ),
+    "a column that is taken for a text": (
+        lambda: Source.of(["a"]).map(column_function(str)(lambda line: line.upper())).table("memory"),
+        "map lambda line: line.upper() raised AttributeError: 'Series' object has no attribute 'upper' (at LINE); a Series is a whole column: write series.str.to_uppercase()",
+    ),
+    "a column that is taken for a time": (
+        lambda: Source.of([datetime(2026, 1, 1)]).map(column_function(int)(lambda at: at.year)).table("memory"),
+        "map lambda at: at.year raised AttributeError: 'Series' object has no attribute 'year' (at LINE); a Series is a whole column: write series.dt.year()",
     ),
     "milliseconds that are read as seconds": (
         lambda: Source.of([1_700_000_000_000]).map(lambda ms: datetime.fromtimestamp(ms), returns=datetime).table("memory"),

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import ouzel
-from ouzel import Sink, Source, Store, monoid
+from ouzel import Sink, Source, Store, Stream, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, QueryError
 from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use, mistakes_on_records
@@ -77,6 +77,12 @@ def test_help_lists_connectors_with_their_options(what: type, lines: tuple[str, 
     assert all(line in text for line in lines), text
 
 
+def test_help_of_table_says_how_its_rows_are_read() -> None:
+    for said in (pydoc.plain(pydoc.render_doc(what)) for what in (Stream.table, ouzel.table)):
+        assert "Polars frame" in " ".join(said.split())
+        assert "`rows()` of it is a list of tuples" in said
+
+
 class Numbered:
     """A service that takes its keys as a list."""
 
@@ -120,6 +126,13 @@ def test_what_plain_python_raises_has_the_record_below_its_text() -> None:
     given, advice = caught.value.__notes__
     assert re.fullmatch(r"filter_values lambda n: n > 1 \(at \S+\) was given None", given)
     assert advice.endswith("write filter_values(lambda n: n is not None and n > 1)")
+
+
+def test_what_a_function_of_columns_raises_in_plain_python_has_an_advice_too() -> None:
+    shouted = Source.of(["a"]).map(ouzel.column_function(str)(lambda line: line.lower()))
+    with pytest.raises(AttributeError, match="'lower'") as caught:
+        shouted.memory()
+    assert caught.value.__notes__ == ["a Series is a whole column: write series.str.to_lowercase()"]
 
 
 def test_a_function_that_counts_in_a_variable_of_its_module_is_warned_of() -> None:

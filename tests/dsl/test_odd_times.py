@@ -14,6 +14,7 @@ import ouzel
 from ouzel import Source, Stream, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import TopologyError
+from ouzel.runtime.tasks.failed_again import FailedAgain
 
 MS = 1_700_000_000_001
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
@@ -122,3 +123,35 @@ def test_a_bolt_that_never_acks_is_told_of_while_it_runs() -> None:
         pytest.raises(TopologyError, match="enough"),
     ):
         ouzel.table(builder.build(), "memory", of="b")
+
+
+class FailsSome(NeverAcks):
+    """Fails each batch; gives up after a while, so that the test ends."""
+
+    tick_ms = 500
+
+    def execute(self, batch: ouzel.Batch, collector: ouzel.Collector) -> None:
+        collector.fail(batch)
+
+    def tick(self, collector: ouzel.Collector) -> None:
+        self.ticks += 1
+        if self.ticks > 8:
+            raise RuntimeError("enough")
+
+
+def test_a_bolt_that_fails_the_same_batch_again_and_again_is_told_of_while_it_runs() -> None:
+    builder = ouzel.TopologyBuilder("t")
+    builder.set_spout("numbers", Numbers(), ouzel.schema(n=int))
+    builder.set_bolt("b", FailsSome(), ouzel.schema(n=int)).shuffle_grouping("numbers")
+    told = r"'b' \(task 2\) has failed the same batch again and again, .*; if that is for its rows, ack it and emit what is bad, or raise"
+    with pytest.warns(QueryWarning, match=told), pytest.raises(TopologyError, match="enough"):
+        ouzel.table(builder.build(), "memory", of="b")
+
+
+def test_what_is_failed_for_a_moment_or_acked_in_the_end_is_not() -> None:
+    failed = FailedAgain()
+    assert not any(failed.on_fail(1, ms) for ms in range(100))
+    failed.on_ack(1)
+    assert not any(failed.on_fail(batch, 3_000) for batch in range(1, 2_000))
+    assert not failed.on_fail(1_999, 9_000)
+    assert [failed.on_fail(1_999, 9_000) for _ in range(9)].count(True) == 1

@@ -69,6 +69,13 @@ def test_chance_and_the_clock_behind_a_sum_are_warned_of(function: Callable[[Any
     )
 
 
+def test_a_sample_behind_a_sum_is_told_how_to_decide_by_the_record() -> None:
+    (text,) = told(lambda: totals().filter(lambda pair: random.random() < 0.5))
+    assert text.endswith("; call it before the sum, or decide by the record, as zlib.crc32(word.encode()) % 2 does")
+    (text,) = told(lambda: totals().filter(lambda pair: time.time() > pair[1]))
+    assert text.endswith("; call it before the sum")
+
+
 def test_chance_before_a_sum_and_what_is_the_same_each_time_are_not() -> None:
     assert not told(lambda: Source.of([1]).map(lambda n: (n, random.random())))
     assert not told(
@@ -104,3 +111,22 @@ def test_late_rows_of_a_table_are_warned_of_where_nobody_has_said_how_late_they_
     )
     assert not told(lambda: sums(timedelta(hours=6)).table("memory", batch_rows=100))
     assert not told(lambda: sums(timedelta(seconds=1)).table("memory", batch_rows=100))
+
+
+def test_words_by_which_numbers_are_ranked_are_told_of() -> None:
+    far = Source.of([("UA", ("Newark", 300)), ("UA", ("Austin", 500))])
+    (text,) = told(lambda: far.sum_by_key(monoid.MaxBy()))
+    assert text == (
+        "sum_by_key by MaxBy takes pairs (by, value), and the first is ('Newark', 300), so that it gives the number of the last text of "
+        "the alphabet; for the text of the largest number write (key, (number, text)) before it"
+    )
+    (text,) = told(lambda: far.sum_by_key(monoid.MinBy()))
+    assert "of the first text of the alphabet; for the text of the least number" in text
+
+
+def test_numbers_and_texts_that_sort_as_times_and_ranks_do_are_not() -> None:
+    assert not told(lambda: Source.of([("UA", (300, "Newark"))]).sum_by_key(monoid.MaxBy()))
+    assert not told(lambda: Source.of([("UA", ("Newark", "a"))]).sum_by_key(monoid.MaxBy()))
+    assert not told(lambda: Source.of([("UA", ("Newark", 1))]).sum_by_key(monoid.Last()))
+    for by in ("2026-01-01", "08:30", "v1.2", "12", "rank 3"):
+        assert not told(lambda by=by: Source.of([("UA", (by, 300)), ("UA", ("b", 1))]).sum_by_key(monoid.MaxBy()))  # type: ignore[misc]

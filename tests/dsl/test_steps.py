@@ -244,8 +244,8 @@ def later() -> Stream[int]:
         (lambda: Source.of([namedtuple("Untyped", "a b")(1, 2)]), "the field 'a' of Untyped has no type; write class Untyped("),
         (lambda: Source.of("abc"), "'abc' is one str, and its parts are no records; write Source.of(['abc'])"),
         (lambda: Source.of({"a": 1}), "a mapping gives its keys alone; write Source.of(mapping.items())"),
-        (lambda: Source.of(pl.DataFrame({"a": [1]})), "a DataFrame gives its columns, and they are no records; write Source.of(frame.r"),
-        (lambda: Source.of(pl.DataFrame({"a": [1]}).to_pandas()), "write Source.of(frame.itertuples(index=False, name=None)"),
+        (lambda: Source.of(pl.DataFrame({"a": [1]})), "a DataFrame gives its columns, and they are no records; write Source.of([Row(*"),
+        (lambda: Source.of(pl.DataFrame({"a": [1]}).to_pandas()), "for row in frame.itertuples(index=False, name=None)"),
         (lambda: Source.of(None), "None holds no records; write Source.of([…])"),  # type: ignore[arg-type]
         (lambda: Source.of(LINES).map(lambda line: Size.LARGE), "no column holds values of the type Size: take its .value"),
         (lambda: Source.of(LINES).map(lambda line: np.float32(len(line))), "values of the type float32: its .item() is Python's own"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ouzel import Source
+from ouzel import Source, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import QueryError
 
@@ -185,6 +185,18 @@ def test_a_function_that_keeps_something_is_warned_of_and_tried_on_a_copy() -> N
     with pytest.warns(QueryWarning, match=r"filter FirstOnly changes its attribute 'seen'"):
         once = records.filter(FirstOnly()).map(lambda record: (record, "x"))
     assert sorted(once.table("memory").rows()) == [(1, "x"), (2, "x"), (3, "x")]
+
+
+def test_a_filter_that_keeps_what_it_has_seen_is_told_how_duplicates_are_dropped() -> None:
+    words = Source.of(["to", "be", "to"])
+    with pytest.warns(
+        QueryWarning, match=r"; to drop what comes again write .*\.sum_by_key\(monoid\.Count\(\)\)\.keys\(\)$"
+    ):
+        assert words.filter(FirstOnly()) is not words
+    with pytest.warns(QueryWarning, match=r"; keep what is to be known of a key by sum_by_key\(monoid\)$"):
+        assert words.map(FirstOnly()) is not words
+    distinct = words.map(lambda record: (record, 1)).sum_by_key(monoid.Count()).keys()
+    assert sorted(distinct.table("memory").rows()) == [("be",), ("to",)]
 
 
 def test_a_function_is_disassembled_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ ASKED = {
     "ouzel/connectors/formats/__init__.py": (1, IMPORTED),
     "ouzel/connectors/formats/widening.py": (1, LIBRARY),
     "ouzel/connectors/kafka/client.py": (1, "errors of a library, of which some have it"),
-    "ouzel/dsl/advice.py": (2, USERS),
+    "ouzel/dsl/advice.py": (1, USERS),
     "ouzel/dsl/column_functions.py": (1, USERS),
     "ouzel/dsl/functions.py": (5, USERS),
     "ouzel/dsl/inference.py": (3, USERS),

@@ -10,6 +10,7 @@ import polars as pl
 from ouzel.compiler.user_code import advise_of_operands, calls_of
 from ouzel.planner.api import BasicBolt, Batch, Bolt, RowBolt, RowSpout, Spout
 from ouzel.planner.elsewhere import FRAME, NEVER_CALLED, TUPLE, meant_by
+from ouzel.planner.parallel_tasks import file_read_by
 
 _MACHINE = re.compile(r"'User(?:Bolt|Spout)'|\bUser(?:Bolt|Spout)(?=\.\w+\(\))")
 """What a task calls itself, in messages of Python; its user knows it as the collector."""
@@ -51,6 +52,17 @@ def check_execute(given: object) -> None:
             f"execute returned a {type(given).__name__}, which nobody reads; write collector.emit(frame, anchors=(batch,)) for each "
             "frame, and then collector.ack(batch), or derive the bolt from ouzel.BasicBolt, whose process returns a list of frames"
         )
+
+
+def has_row_after_end(spout: Spout) -> bool:
+    """Whether a spout gives rows of a file when it is asked again, after it has said that there are no more; others may wait for ever."""
+    if not isinstance(spout, RowSpout) or type(spout).next_batch is not RowSpout.next_batch or not file_read_by(spout):
+        return False
+    try:
+        row = spout.next_row()
+    except Exception:  # it is not made to be asked again
+        return False
+    return row is not None and row is not RowSpout.NOTHING_NOW
 
 
 def check_batch(given: object, verb: str) -> None:

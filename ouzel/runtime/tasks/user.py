@@ -24,11 +24,14 @@ from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tracing import spans_again
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
-from ouzel.runtime.tasks.mistakes import check_anchors, check_batch, check_execute
+from ouzel.runtime.tasks.failed_again import FailedAgain
+from ouzel.runtime.tasks.mistakes import check_anchors, check_batch, check_execute, has_row_after_end
 from ouzel.runtime.tasks.own_state import UserTask
 from ouzel.runtime.tasks.poison import poison_records
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
+
+GAVE_NONE = "gave None, which is the end, and has more rows: to leave a line out read the next in a loop, or return self.NOTHING_NOW"
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
@@ -60,6 +63,8 @@ class UserSpout(UserTask):
             with blame_component(self.task), self.shell.outside():
                 self._ended = _is_last(self.spout.next_batch(self))
                 self._follow_watermark(self.spout.watermark())
+                if self._ended and has_row_after_end(self.spout):
+                    self.tell_user(ADVICE, f"next_row of '{self.task.component}' {GAVE_NONE}")
         self._end_if_done()
         self._release()
         return self._take()
@@ -210,7 +215,7 @@ class UserBolt(UserTask):
         self._acked: WeakSet[Batch] = WeakSet()
         self._tells_of_acked = self.tracked and not self.settings.has_epochs
         self._unanswered = 0
-        self._told_of_open = False
+        self._told_of_open, self._failed = False, FailedAgain()
         self._ticked_ms = -math.inf
         with blame_component(setup.task):
             bolt.open(_context(self, component))
@@ -348,6 +353,7 @@ class UserBolt(UserTask):
             return
         opened = self._close(batch)
         if opened is not None:
+            self._failed.on_ack(opened.message.id)
             self._send(Ack(root.task, root, xor) for root, xor in opened.xors.items())
             if self._ledger is not None:
                 self._ledger.note([opened.message], opened.made)
@@ -358,6 +364,12 @@ class UserBolt(UserTask):
         opened = self._close(self._whole(batch))
         if opened is not None:
             self._send(Fail(root.task, root) for root in opened.message.roots)
+            if self.tracked and self._failed.on_fail(opened.message.id, self.now_ms):
+                self.tell_user(
+                    ADVICE,
+                    f"'{self.task.component}' (task {self.task.id}) has failed the same batch again and again, and each time it is sent "
+                    "again; if that is for its rows, ack it and emit what is bad, or raise an error, which ends the run",
+                )
 
     def _whole(self, batch: Batch) -> Batch:
         """The batch that it is a part of, or itself."""

@@ -15,7 +15,7 @@ import polars as pl
 from ouzel.callers import FILE
 from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import ApplyPython, NoneGiven, PythonStep, StepKind
-from ouzel.compiler.raised import advise_of_error
+from ouzel.compiler.raised import advise_of_error, advise_of_series
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import (
     FAILURES,
@@ -156,7 +156,9 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
         made = step.function(*given)
     except FAILURES as error:
         where = users_line_in(calls_of(error)) or step.place
-        raise TopologyError(f"{step.called} raised {describe_raised(error)} (at {where})") from error
+        advice = advise_of_series(error)
+        told = f"{step.called} raised {describe_raised(error)} (at {where}){advice and f'; {advice}'}"
+        raise TopologyError(told) from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):
         gave = ", ".join(
