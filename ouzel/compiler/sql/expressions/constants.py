@@ -10,7 +10,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
-from ouzel.compiler.plan import Filter, Join, Node, Project, Scan, Watermark
+from ouzel.compiler.plan import Node
 from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.places import call_name, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -28,11 +28,11 @@ _NAMES = {
 }
 """All that a function gives."""
 
-Operand = tuple[exp.Expr, Expression]
-"""A part of a comparison as it is written, and what is bound of it."""
+WrittenPart = tuple[exp.Expr, Expression]
+"""An operand of a comparison as it is written, and what is bound of it."""
 
 
-def note_compared(source: QueryText, relation: Relation, sign: str, left: Operand, right: Operand) -> None:
+def note_compared(source: QueryText, relation: Relation, sign: str, left: WrittenPart, right: WrittenPart) -> None:
     """Tell of constants in a comparison of two values."""
     if sign in ("=", "<>"):
         for one, other in ((left, right), (right, left)):
@@ -41,7 +41,7 @@ def note_compared(source: QueryText, relation: Relation, sign: str, left: Operan
         _note_quoted(source, relation, sign, left, right)
 
 
-def note_equal(source: QueryText, value: Operand, others: Sequence[Operand]) -> None:
+def note_equal(source: QueryText, value: WrittenPart, others: Sequence[WrittenPart]) -> None:
     """Tell of constants that a part of a time, or its name, is never equal to."""
     call, at = value[1], place(value[0])
     if not isinstance(call, Call) or not all(isinstance(constant, Literal) for _, constant in others):
@@ -54,11 +54,11 @@ def note_equal(source: QueryText, value: Operand, others: Sequence[Operand]) -> 
         text = constant.value if isinstance(constant, Literal) else None
         if isinstance(text, str) and text not in names:
             meant = next((name for name in names if name.lower() == text[:3].lower()), "")
-            advice = f"write '{meant}'" if meant else f"write one of {_quoted(names)}"
+            advice = f"write '{meant}'" if meant else f"write one of {_write_texts(names)}"
             source.note(f"{shown} is '{names[0]}' to '{names[-1]}' and never '{text}'", place(node), advice)
 
 
-def _note_range(source: QueryText, shown: str, function: str, others: Sequence[Operand]) -> None:
+def _note_range(source: QueryText, shown: str, function: str, others: Sequence[WrittenPart]) -> None:
     low, high, told = _RANGES[function]
     numbers = [
         constant.value for _, constant in others if isinstance(constant, Literal) and isinstance(constant.value, int)
@@ -75,7 +75,7 @@ def _note_range(source: QueryText, shown: str, function: str, others: Sequence[O
     source.note(f"{shown} is {told} and never {wrong[0][1]}", place(wrong[0][0]), advice)
 
 
-def _note_quoted(source: QueryText, relation: Relation, sign: str, left: Operand, right: Operand) -> None:
+def _note_quoted(source: QueryText, relation: Relation, sign: str, left: WrittenPart, right: WrittenPart) -> None:
     """Tell of 'city' = 'Berlin', in which a column stands in the quotes of texts."""
     texts = [_text_of(value) for _, value in (left, right)]
     names = {column.name.lower(): column.name for column in relation.columns}
@@ -93,11 +93,9 @@ def note_list(source: QueryText, node: exp.Expr, values: Sequence[Expression]) -
     others = list(zip(node.expressions, values[1:], strict=True))
     note_equal(source, (node.this, values[0]), others)
     text = _text_of(others[0][1]) if len(others) == 1 else None
-    parts = split_list(text or "")
+    parts = _split_words(text or "")
     if parts and not isinstance(values[0], Literal):
-        advice = (
-            f"write {_quoted(parts)}, or {'<>' if isinstance(node.parent, exp.Not) else '='} '{text}' if one is meant"
-        )
+        advice = f"write {_write_texts(parts)}, or {'<>' if isinstance(node.parent, exp.Not) else '='} '{text}' if one is meant"
         source.note(f"'{text}' is one text with commas in it, and no list", place(others[0][0]), advice)
 
 
@@ -130,24 +128,21 @@ def _day_of(value: Expression) -> date | None:
 
 def _is_moment(node: Node, name: str) -> bool:
     """Whether a column is one of a table, and no start of a window and nothing that DATE_TRUNC has cut, which midnights are."""
-    match node:
-        case Scan():
-            return re.search("(?i)day|date|midnight", name) is None
-        case Project(items=items):
-            value = dict(items).get(name)
-            return isinstance(value, Column) and _is_moment(node.input, value.name)
-        case Watermark() | Filter() | Join():
-            return any(name in side.schema and _is_moment(side, name) for side in node.inputs)
-    return False
+    while node.inputs:
+        if name not in node.origins:
+            return False
+        at, name = node.origins[name]
+        node = node.inputs[at]
+    return bool(node.reads_table) and re.search("(?i)day|date|midnight", name) is None
 
 
-def split_list(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """The words of a text such as 'Berlin, New York'; none if it is no list of short words."""
     parts = [part.strip(" '\"") for part in text.split(",")]
     return parts if len(parts) > 1 and all(re.fullmatch(r"[\w.-]+(?: [\w.-]+){0,2}", part) for part in parts) else []
 
 
-def note_quotient(source: QueryText, sign: str, left: Operand, right: Operand) -> None:
+def note_quotient(source: QueryText, sign: str, left: WrittenPart, right: WrittenPart) -> None:
     """Tell of 15 / 100, whose whole numbers make it 0."""
     one, other = (value.value if isinstance(value, Literal) else None for _, value in (left, right))
     whole = all(isinstance(value.type, IntegerType) for _, value in (left, right))
@@ -200,7 +195,7 @@ def _between(pattern: str) -> str:
     return found[1].replace("'", "") if found else ""
 
 
-def _quoted(texts: Sequence[str]) -> str:
+def _write_texts(texts: Sequence[str]) -> str:
     return ", ".join(f"'{text}'" for text in texts)
 
 
