@@ -104,7 +104,7 @@ def note_days(source: QueryText, relation: Relation, node: exp.Expr, values: Seq
     time, first, last = values[0], _day_of(values[1]), _day_of(values[2])
     if not isinstance(time, Column) or not isinstance(time.type, TimestampType) or first is None or last is None:
         return
-    if first > last or isinstance(node.parent, exp.Not) or not _is_moment(relation.node, time.name):
+    if first > last or isinstance(node.parent, exp.Not) or not is_moment(relation.node, time.name):
         return
     shown, high = (source.text[slice(*place(part))] for part in (node.this, node.args["high"]))
     problem = f"BETWEEN ends at the midnight with which {high} begins, and leaves out the rest of that day"
@@ -126,7 +126,7 @@ def _day_of(value: Expression) -> date | None:
         return None
 
 
-def _is_moment(node: Node, name: str) -> bool:
+def is_moment(node: Node, name: str) -> bool:
     """Whether a column is one of a table, and no start of a window and nothing that DATE_TRUNC has cut, which midnights are."""
     while node.inputs:
         if name not in node.origins:
