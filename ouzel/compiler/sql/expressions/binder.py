@@ -25,6 +25,7 @@ from ouzel.compiler.sql.expressions.constants import (
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_safe_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
+from ouzel.compiler.sql.expressions.joined_texts import of_chain
 from ouzel.compiler.sql.expressions.local_days import note_local_day
 from ouzel.compiler.sql.expressions.spans_of_time import (
     bind_extract,
@@ -167,6 +168,7 @@ class Binder:
             number = number_of(self.source, *left) if sign == "/" else ""
             advice = f"write {number} {sign} {self._text(right[0])}" if number else ""
             advice = advice or of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
+            advice = of_chain(self, node, advice)
             span = (place(left[0])[0], place(right[0])[1])
             raise self.source.error(problem, span, advice or error.instead) from None
 
