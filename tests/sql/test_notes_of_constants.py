@@ -72,6 +72,10 @@ TABLE = (
             r"SPLIT takes '\s+' for a text, and no pattern; write SPLIT(REGEXP_REPLACE(s, '\s+', ' '), ' ')",
         ),
         (
+            r"SELECT SPLIT(s, '\s*,\s*') AS r FROM t;",
+            r"SPLIT takes '\s*,\s*' for a text, and no pattern; write SPLIT(REGEXP_REPLACE(s, '\s*,\s*', ','), ',')",
+        ),
+        (
             "SELECT SPLIT(s, '[,;]+') AS r FROM t;",
             "SPLIT takes '[,;]+' for a text, and no pattern; write SPLIT(REGEXP_REPLACE(s, '[,;]+', ','), ',')",
         ),
@@ -127,8 +131,9 @@ def test_a_constant_that_is_hardly_meant_is_told_of(query: str, note: str) -> No
         "SELECT s, SUM(x) AS total FROM t GROUP BY s ORDER BY total DESC, s LIMIT 3;",
         r"SELECT REGEXP_REPLACE(s, '(\w)', '$1') AS a, REGEXP_REPLACE(s, 'a', '\1') AS b, REGEXP_REPLACE(s, '(a)', '\n') AS c FROM t;",
         r"SELECT SPLIT(s, ', ') AS a, SPLIT(s, '|') AS b, SPLIT(s, '\') AS c, SPLIT(s, '[') AS e, SPLIT(s, '[1]') AS f, SPLIT(s, '.') AS g,"
-        r" SPLIT(s, '\n') AS h, SPLIT(s, ']+') AS i FROM t;",
-        "SELECT s FROM t WHERE DAYNAME(ts) IN ('Sat', 'Sun') OR UPPER(DAYNAME(ts)) = 'SUN' OR MONTHNAME(d) = 'May' OR DAYNAME(d) = s;",
+        r" SPLIT(s, '\n') AS h, SPLIT(s, '\share') AS j, SPLIT(s, ']+') AS i FROM t;",
+        "SELECT s FROM t WHERE DAYNAME(ts) IN ('Sat', 'Sun') OR UPPER(DAYNAME(ts)) = 'SUN' OR MONTHNAME(d) = 'May' OR DAYNAME(d) = s"
+        " OR DAYNAME(d) IN ('Sun', 'Sunday');",
         "SELECT k FROM t WHERE s IN ('Berlin', 'New York') OR s IN ('Berlin') OR s = 'Berlin, New York' OR s IN ('a,b', 'c,d')"
         " OR s IN ('Dear all, this is a whole sentence') OR s IN (',');",
         "SELECT k FROM t WHERE 'a' = 'Berlin' OR 's' = 's' OR 's' = 'k' OR s = 's' OR 'Berlin' = s;",

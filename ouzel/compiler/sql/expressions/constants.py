@@ -54,6 +54,8 @@ def note_equal(source: QueryText, value: WrittenPart, others: Sequence[WrittenPa
         text = constant.value if isinstance(constant, Literal) else None
         if isinstance(text, str) and text not in names:
             meant = next((name for name in names if name.lower() == text[:3].lower()), "")
+            if any(isinstance(other, Literal) and other.value == meant for _, other in others):
+                continue  # both are named, for engines that give one of them
             advice = f"write '{meant}'" if meant else f"write one of {_write_texts(names)}"
             source.note(f"{shown} is '{names[0]}' to '{names[-1]}' and never '{text}'", place(node), advice)
 
@@ -128,12 +130,18 @@ def _day_of(value: Expression) -> date | None:
 
 def is_moment(node: Node, name: str) -> bool:
     """Whether a column is one of a table, and no start of a window and nothing that DATE_TRUNC has cut, which midnights are."""
+    table, column = find_origin(node, name)
+    return bool(table) and re.search("(?i)day|date|midnight", column) is None
+
+
+def find_origin(node: Node, name: str) -> tuple[str, str]:
+    """The table that a column is of, unchanged, and its name there; both are empty if it is computed."""
     while node.inputs:
         if name not in node.origins:
-            return False
+            return "", ""
         at, name = node.origins[name]
         node = node.inputs[at]
-    return bool(node.reads_table) and re.search("(?i)day|date|midnight", name) is None
+    return (node.reads_table, name) if node.reads_table else ("", "")
 
 
 def _split_words(text: str) -> list[str]:
@@ -189,8 +197,9 @@ def note_pattern_text(source: QueryText, node: exp.Expr, name: str, values: Sequ
 
 def _between(pattern: str) -> str:
     r"""One character that a pattern such as \s+ and [,;]+ stands for; empty if it looks like a plain text."""
-    if re.search(r"\\[swdSWD][+*]?", pattern):
-        return " " if pattern in (r"\s", r"\s+", r"\s*") else "|"
+    if "\\" in pattern and re.fullmatch(r"(?:\\[swdSWD][+*]?|[,;:|-])+", pattern):
+        sign = re.search("[,;:|-]", pattern)
+        return sign[0] if sign else " " if pattern in (r"\s", r"\s+") else "|"
     found = re.fullmatch(r"\[([^\]^\\])[^\]]*\][+*]", pattern)
     return found[1].replace("'", "") if found else ""
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Call, Column, Expression, conjuncts
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import AsofJoin, Join, JoinKind
+from ouzel.compiler.plan import AsofJoin, Join, JoinKind, Node
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
@@ -81,6 +81,10 @@ def _note_times_alone(source: QueryText, join: exp.Join, left: Relation, right: 
         and (isinstance(kind, IntegerType) or kind == VARCHAR)
         and one.name.lower() != "id"  # of the row itself, in each of them
     ]
+    where = join.parent.args.get("where") if join.parent is not None else None
+    asked = {column.name.lower() for column in where.find_all(exp.Column)} if where is not None else set()
+    if not _gives_all(right.node) or asked & {one.name.lower() for one in shared}:
+        return  # the rows of one key may have been chosen
     mates = [column for one in shared for column in left.columns if column.name.lower() == one.name.lower()]
     if shared:
         pairs = " AND ".join(
@@ -89,6 +93,15 @@ def _note_times_alone(source: QueryText, join: exp.Join, left: Relation, right: 
         names = ", ".join(column.name for column in shared)
         problem = f"only times are compared, so that each row meets the latest version, whatever its {names}"
         source.note(problem, _place(join), f"add {pairs} to the condition")
+
+
+def _gives_all(node: Node) -> bool:
+    """Whether a table has each of its rows here."""
+    while node.inputs:
+        if not (node.is_one_to_one or node.declares_time) or len(node.inputs) > 1:
+            return False
+        (node,) = node.inputs
+    return True
 
 
 def refuse_version(source: QueryText, table: exp.Expr) -> None:

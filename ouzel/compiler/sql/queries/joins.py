@@ -13,7 +13,7 @@ from ouzel.compiler.functions.guards import guard, may_fail
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project, SideJoin
 from ouzel.compiler.sql.expressions.binder import Binder
-from ouzel.compiler.sql.expressions.constants import is_moment
+from ouzel.compiler.sql.expressions.constants import find_origin, is_moment
 from ouzel.compiler.sql.queries.intervals import bound_by_time, is_bound, of_join
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of, near, pick
 from ouzel.compiler.sql.queries.sides import SideHints
@@ -263,7 +263,7 @@ def _natural(source: QueryText, join: exp.Join, sides: _Sides) -> list[Name]:
 
 def _note_times(source: QueryText, join: exp.Join, sides: _Sides, names: Sequence[str]) -> None:
     """Tell of NATURAL JOIN that compares times of two tables, too: two rows of one key hardly have the same."""
-    times = [name for name in names if all(_is_time_of_table(side, name) for side in sides.ordered)]
+    times = [name for name in names if _are_times_of_two(sides.ordered, name)]
     keys = [name for name in names if name not in times]
     if times and keys:
         problem = f"NATURAL JOIN compares {', '.join(names)}, for both tables have them"
@@ -272,9 +272,14 @@ def _note_times(source: QueryText, join: exp.Join, sides: _Sides, names: Sequenc
         source.note(problem, place(join), advice)
 
 
-def _is_time_of_table(side: Relation, name: str) -> bool:
-    column = next(column for column in side.columns if column.name.lower() == name.lower())
-    return isinstance(side.column(column).type, TimestampType) and is_moment(side.node, column.column)
+def _are_times_of_two(sides: tuple[Relation, Relation], name: str) -> bool:
+    """Whether the columns of this name are times that two tables have, each its own."""
+    found = [(side, next(one for one in side.columns if one.name.lower() == name.lower())) for side in sides]
+    tables = {find_origin(side.node, one.column)[0] for side, one in found}
+    timed = all(
+        isinstance(side.column(one).type, TimestampType) and is_moment(side.node, one.column) for side, one in found
+    )
+    return timed and len(tables) == len(sides)
 
 
 def _using(
