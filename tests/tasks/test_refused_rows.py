@@ -245,6 +245,7 @@ def test_a_row_that_meets_several_values_of_a_subquery_fails(query: str, part: s
     assert part in reason
     assert "$" not in reason
     assert "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1" in reason
+    assert ("write IN for =, or select" in reason) is (" = (SELECT" in query)
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,8 @@ def _spell_constants(function: Function, arguments: Sequence[Expression]) -> lis
             text, kind = f"'{text}'", VARCHAR
         elif constant and is_number and argument.type == VARCHAR and re.fullmatch(r"'-?\d{1,9}(\.\d+)?'", text):
             text, kind = text.strip("'"), INT if "." not in text else DOUBLE
+        elif constant and is_number and function.name == "in" and re.fullmatch(r"'-?\d{1,9}(?: *, *-?\d{1,9})+'", text):
+            text, kind = re.sub(" *, *", ", ", text.strip("'")), INT  # '1,2,3' is meant as three items
         spelled.append(text)
         types.append(kind)
     changed = types != [argument.type for argument in arguments]

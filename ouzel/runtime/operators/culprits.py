@@ -130,7 +130,9 @@ def _advice(part: Expression) -> str:
         case Call(function="to_date" | "to_timestamp", arguments=(text, *pattern)):
             return _advice_of_text(part, text, *pattern)
         case Call(function="only_value"):
-            return "select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1"
+            before = part.written.line[: part.written.column] if part.written is not None else ""
+            several = "write IN for =, or " * bool(re.search(r"(?<![<>!])=\s*$", before))
+            return f"{several}select an aggregate, as MAX(column), or the first row: ORDER BY column LIMIT 1"
         case Cast(operand=operand) if part.written is not None or operand.written is not None:
             return f"write TRY_CAST({_operand(part, operand)} AS {part.type}) to have NULL instead"
     return ""

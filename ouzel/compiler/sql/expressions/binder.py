@@ -15,9 +15,17 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql.expressions import literals, predicates
 from ouzel.compiler.sql.expressions.advice import as_text, of_arguments, of_cast, of_field, of_operator
 from ouzel.compiler.sql.expressions.clocks import clock_error
+from ouzel.compiler.sql.expressions.constants import (
+    note_compared,
+    note_equal,
+    note_of_case,
+    note_pattern_text,
+    note_quotient,
+)
 from ouzel.compiler.sql.expressions.cuts import cut
 from ouzel.compiler.sql.expressions.foreign_calls import of_call, of_safe_call, of_units
 from ouzel.compiler.sql.expressions.indexes import check_index, refuse_letters
+from ouzel.compiler.sql.expressions.joined_texts import of_chain
 from ouzel.compiler.sql.expressions.local_days import note_instant, note_local_day
 from ouzel.compiler.sql.expressions.spans_of_time import (
     bind_extract,
@@ -148,6 +156,8 @@ class Binder:
         function, sign = _BINARY[type(node)]
         self._note_null(sign, left[0], right[0])
         note_itself(self.source, sign, (left[0], right[0]), (left[1], right[1]))
+        note_compared(self.source, self.relation, sign, left, right)
+        note_quotient(self.source, sign, left, right)
         whole = sign == "/" and all(isinstance(value.type, IntegerType) for _, value in (left, right))
         of_two = all(self._is_aggregate(part) for part, _ in (left, right))
         if whole and (of_two or predicates.is_rate(node, right[1]) or predicates.is_part_of_total(node)):
@@ -159,6 +169,7 @@ class Binder:
             number = number_of(self.source, *left) if sign == "/" else ""
             advice = f"write {number} {sign} {self._text(right[0])}" if number else ""
             advice = advice or of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
+            advice = of_chain(self, node, advice)
             span = (place(left[0])[0], place(right[0])[1])
             raise self.source.error(problem, span, advice or error.instead) from None
 
@@ -276,7 +287,10 @@ class Binder:
     def _when(self, subject: exp.Expr | None, when: exp.Expr) -> Expression:
         if subject is None:
             return self.condition(when, "WHEN")
-        return self.resolve(when, "eq", [self.bind(subject), self.bind(when)])
+        note_of_case(self.source, subject, when)
+        values = self.bind(subject), self.bind(when)
+        note_equal(self.source, (subject, values[0]), [(when, values[1])])
+        return self.resolve(when, "eq", values)
 
     def _common(self, values: list[tuple[exp.Expr, Expression]]) -> DataType:
         kind = values[0][1].type
@@ -399,6 +413,7 @@ class Binder:
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         note_local_day(self.source, self.relation.node, node, name, node.expressions, arguments)
         note_exchanged(self.source, node, name, written, arguments)
+        note_pattern_text(self.source, node, name, arguments)
         if name == "extract":
             return bind_extract(self, node, arguments[-1])
         if name.endswith(" to"):

@@ -9,7 +9,9 @@ from typing import Protocol
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Expression, Literal, conjunction
+from ouzel.compiler.sql.expressions.constants import note_days, note_list
 from ouzel.compiler.sql.expressions.suspicions import note_pattern
+from ouzel.compiler.sql.queries.scope import Relation
 from ouzel.compiler.sql.syntax.dialect import LITERAL
 from ouzel.compiler.sql.syntax.places import call_name, consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
@@ -29,6 +31,7 @@ class Binds(Protocol):
     """What binds the parts of a comparison: `binder.Binder`."""
 
     source: QueryText
+    relation: Relation
 
     def bind(self, node: exp.Expr) -> Expression:
         """The typed expression of a tree."""
@@ -72,7 +75,9 @@ def bind_between(binder: Binds, node: exp.Expr) -> Expression:
     """BETWEEN low AND high."""
     consume(binder.source, node, "this", "low", "high")
     _note_reversed(binder.source, node)
-    return binder.resolve(node, "between", [binder.bind(node.args[key]) for key in ("this", "low", "high")])
+    values = [binder.bind(node.args[key]) for key in ("this", "low", "high")]
+    note_days(binder.source, binder.relation, node, values)
+    return binder.resolve(node, "between", values)
 
 
 def _note_reversed(source: QueryText, node: exp.Expr) -> None:
@@ -110,7 +115,10 @@ def bind_in(binder: Binds, node: exp.Expr) -> Expression:
     if isinstance(node.this, exp.Tuple):
         return _bind_in_tuples(binder, node)
     _note_null_in(binder.source, node)
-    return binder.resolve(node, "in", [binder.bind(part) for part in (node.this, *node.expressions)])
+    values = [binder.bind(part) for part in (node.this, *node.expressions)]
+    bound = binder.resolve(node, "in", values)
+    note_list(binder.source, node, values)
+    return bound
 
 
 def _note_null_in(source: QueryText, node: exp.Expr) -> None:

@@ -383,8 +383,19 @@ class _Grouping:
                 problem, span, f"write {call}({call}({shown})) OVER (...), or group by {shown}"
             )
         return self.binder.source.error(
-            f"{shown} is neither in GROUP BY nor inside an aggregate", span, f"{advice}, or aggregate it: MAX({shown})"
+            f"{shown} is neither in GROUP BY nor inside an aggregate",
+            span,
+            f"{self._advise_total() if not grouped else ''}{advice}, or aggregate it: MAX({shown})",
         )
+
+    def _advise_total(self) -> str:
+        """Advice for `amount / SUM(amount)`, whose aggregate is meant to be of all rows; empty if there is no such item."""
+        for part in (part for item in self.tree.expressions for part in item.find_all(exp.Div, exp.Sub)):
+            total = part.expression
+            is_total = isinstance(total, exp.Anonymous) and self.binder.source.functions.aggregate(call_name(total))
+            if is_total and part.this.find(exp.Column) and not part.this.find(exp.Anonymous):
+                return f"write {self.binder.source.text[slice(*place(total))]} OVER () for that of all rows; else "
+        return ""
 
     def _result_names(self, outputs: list[OutputColumn]) -> dict[str, str]:
         """Each aggregate's column: the name of the output that is just this aggregate, if it is free."""

@@ -9,14 +9,14 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Call, Column, Expression, conjuncts
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import AsofJoin, Join, JoinKind
+from ouzel.compiler.plan import AsofJoin, Join, JoinKind, Node
 from ouzel.compiler.sql.expressions.binder import Binder
 from ouzel.compiler.sql.queries.intervals import is_time
 from ouzel.compiler.sql.queries.joins import apart, extract_keys, find_shared
 from ouzel.compiler.sql.queries.scope import Relation, Visible, name_of, pick
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText, Span
-from ouzel.compiler.types import TimestampType
+from ouzel.compiler.types import VARCHAR, IntegerType, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -63,10 +63,45 @@ def bind_asof(source: QueryText, join: exp.Join, left: Relation, right: Relation
         parts.append(_as_of(binder, version, left, right))
     made = JoinKind.LEFT if join.args.get("match_condition") is not None else _SIDES[side]
     node = _make_join(source, join, (left, right), made, parts)
+    if not node.keys:
+        _note_times_alone(source, join, left, right)
     shown = [Visible("", pair[0].name, pair[0].column) for pair in hidden]
     merged = {id(column) for pair in hidden for column in pair}
     rest = (replace(one, hidden=one.hidden or id(one) in merged) for one in (*left.columns, *right.columns))
     return Relation(node, (*shown, *rest), window=left.window)
+
+
+def _note_times_alone(source: QueryText, join: exp.Join, left: Relation, right: Relation) -> None:
+    """Tell of versions that are looked up by their time alone, where both tables have a key of the same name."""
+    kinds = {column.name.lower(): left.column(column).type for column in left.columns}
+    shared = [
+        one
+        for one in right.columns
+        if (kind := right.column(one).type) == kinds.get(one.name.lower())
+        and (isinstance(kind, IntegerType) or kind == VARCHAR)
+        and one.name.lower() != "id"  # of the row itself, in each of them
+    ]
+    where = join.parent.args.get("where") if join.parent is not None else None
+    asked = {column.name.lower() for column in where.find_all(exp.Column)} if where is not None else set()
+    if not _gives_all(right.node) or asked & {one.name.lower() for one in shared}:
+        return  # the rows of one key may have been chosen
+    mates = [column for one in shared for column in left.columns if column.name.lower() == one.name.lower()]
+    if shared:
+        pairs = " AND ".join(
+            f"{one.table}.{one.name} = {other.table}.{other.name}" for one, other in zip(mates, shared, strict=False)
+        )
+        names = ", ".join(column.name for column in shared)
+        problem = f"only times are compared, so that each row meets the latest version, whatever its {names}"
+        source.note(problem, _place(join), f"add {pairs} to the condition")
+
+
+def _gives_all(node: Node) -> bool:
+    """Whether a table has each of its rows here."""
+    while node.inputs:
+        if not (node.is_one_to_one or node.declares_time) or len(node.inputs) > 1:
+            return False
+        (node,) = node.inputs
+    return True
 
 
 def refuse_version(source: QueryText, table: exp.Expr) -> None:
@@ -93,6 +128,11 @@ def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -
         raise binder.source.error("FOR SYSTEM_TIME lacks its time", place(version), "write FOR SYSTEM_TIME AS OF a.ts")
     _refuse_unknown(binder, version.expression, left)
     bound = binder.bind(version.expression)
+    if isinstance(bound, Column) and bound.name in right.node.schema.names:
+        own = next((column for column in left.columns if column.column == left.node.time_column), None)
+        problem = f"{_show(bound, right)} is the time of the versions themselves"
+        shown = f"{own.table}.{own.name}" if own is not None else "a.ts"
+        raise binder.source.error(problem, place(version), f"write the time of the row: FOR SYSTEM_TIME AS OF {shown}")
     if not isinstance(bound.type, TimestampType):
         problem = f"{bound} is {bound.type}, and a table is joined as of a TIMESTAMP"
         time = left.node.time_column

@@ -68,7 +68,10 @@ def advising_of(outer: Relation) -> Iterator[None]:
     except QueryError as error:
         written = error.text[error.at :][: error.length] if error.at >= 0 else ""
         known = {name.casefold() for column in outer.columns for name in (column.table, column.name)}
-        if error.problem.startswith("there is no") and written and written.casefold() in known:
+        is_known = bool(written) and written.casefold() in known
+        if is_known and error.problem.startswith(f"there is no column {written} in "):
+            error.problem += f", and a subquery compares with the {written} of the query around in its WHERE alone"
+        elif is_known and error.problem.startswith("there is no"):
             error.problem = f"{written} is of the query around, and a subquery compares with that in its WHERE alone"
             error.instead = "write the comparison there; of an array ARRAY_CONTAINS(array, value), or JOIN UNNEST in the query around"
         raise

@@ -13,6 +13,7 @@ from ouzel.compiler.functions.guards import guard, may_fail
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project, SideJoin
 from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.expressions.constants import find_origin, is_moment
 from ouzel.compiler.sql.queries.intervals import bound_by_time, is_bound, of_join
 from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, name_of, near, pick
 from ouzel.compiler.sql.queries.sides import SideHints
@@ -20,6 +21,7 @@ from ouzel.compiler.sql.queries.ttl import StateTtl
 from ouzel.compiler.sql.syntax.places import consume, place
 from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.compiler.types import TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
@@ -255,7 +257,29 @@ def _natural(source: QueryText, join: exp.Join, sides: _Sides) -> list[Name]:
         raise source.error(
             "these tables have no column in common", place(join), "write ON a.key = b.key, or CROSS JOIN"
         )
+    _note_times(source, join, sides, names)
     return [Name(name, False, place(join)) for name in dict.fromkeys(names)]
+
+
+def _note_times(source: QueryText, join: exp.Join, sides: _Sides, names: Sequence[str]) -> None:
+    """Tell of NATURAL JOIN that compares times of two tables, too: two rows of one key hardly have the same."""
+    times = [name for name in names if _are_times_of_two(sides.ordered, name)]
+    keys = [name for name in names if name not in times]
+    if times and keys:
+        problem = f"NATURAL JOIN compares {', '.join(names)}, for both tables have them"
+        table = source.text[slice(*place(join.this))]
+        advice = f"write JOIN {table} USING ({', '.join(keys)}), or USING ({', '.join(names)}) if equal times are meant"
+        source.note(problem, place(join), advice)
+
+
+def _are_times_of_two(sides: tuple[Relation, Relation], name: str) -> bool:
+    """Whether the columns of this name are times that two tables have, each its own."""
+    found = [(side, next(one for one in side.columns if one.name.lower() == name.lower())) for side in sides]
+    tables = {find_origin(side.node, one.column)[0] for side, one in found}
+    timed = all(
+        isinstance(side.column(one).type, TimestampType) and is_moment(side.node, one.column) for side, one in found
+    )
+    return timed and len(tables) == len(sides)
 
 
 def _using(

@@ -82,6 +82,7 @@ class FirstRows:
         if self.clause is None and not self.on:
             return relation
         items = [self._sort_key(item, relation) for item in self.items]
+        self._note_texts(relation)
         if self.on:
             relation = self._first_of_each(relation, items)
         if self.limit is not None or self.skip:
@@ -93,7 +94,19 @@ class FirstRows:
         relation = self._without_hidden(relation)
         shown = _list_shown(items, relation)
         unshown = self.items[len(shown)].node.this if len(shown) < len(items) else None
-        return replace(relation, sorted_by=shown, chosen_by=None if self.on or self.limit in (0, 1) else unshown)
+        is_told = self.on or self.limit in (0, 1) or isinstance(unshown, exp.Literal)
+        return replace(relation, sorted_by=shown, chosen_by=None if is_told else unshown)
+
+    def _note_texts(self, relation: Relation) -> None:
+        """Tell of ORDER BY 'total', which is the same for all rows."""
+        for item in self.items:
+            value = item.node.this
+            if isinstance(value, exp.Literal) and value.is_string:
+                names = [column.name for column in relation.columns if column.name.lower() == value.name.lower()]
+                advice = f"write ORDER BY {names[0]}" if names else "write the name of a column, without quotes"
+                self.source.note(
+                    f"ORDER BY '{value.name}' is of a text that is the same for all rows", place(value), advice
+                )
 
     def _in_result(self, items: Sequence[SortKey], relation: Relation) -> list[SortKey]:
         """The order by columns of the result, where a column that is hidden computes the same as one of those."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -179,6 +180,10 @@ class CallReader:
                 advice = _RANGE_ADVICE.get(
                     type(kind), "write an INTERVAL for a time, a whole number for a whole number"
                 )
+                written = self.source.text[slice(*span)]
+                spans = re.sub(r"(?i)\b(\d+)\s+(?=PRECEDING|FOLLOWING)", r"INTERVAL '\1' DAY ", written)
+                if isinstance(kind, TimestampType | DateType) and spans != written:
+                    advice = f"say what the number counts: write {spans}"
                 raise self.source.error(f"a RANGE of this kind does not fit {kind}", span, advice)
 
     def _function(

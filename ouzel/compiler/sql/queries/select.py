@@ -22,6 +22,7 @@ from ouzel.compiler.sql.queries.joins import bind_join, with_filter
 from ouzel.compiler.sql.queries.laterals import bind_lateral
 from ouzel.compiler.sql.queries.limits import FirstRows
 from ouzel.compiler.sql.queries.lookups import bind_lookup, is_lookup
+from ouzel.compiler.sql.queries.other_rows import note_distinct, note_windows
 from ouzel.compiler.sql.queries.output import advise_of_alias, refuse_over
 from ouzel.compiler.sql.queries.over import bind_select
 from ouzel.compiler.sql.queries.repeated import check_table_names
@@ -146,12 +147,14 @@ class QueryBinder:
         if where is None or not has_subquery(where.this):  # a subquery may be what joins the tables
             note_conditions(self.source, relation.node)
         if groups:
+            note_windows(self.source, tree, relation)
             result = bind_grouped(self.source, tree, relation, self.emission, forgetting)
         else:
             tree, relation = with_items(self, tree, relation)
             result = bind_select(self.source, tree, relation, self.emission, forgetting)
         if tree.args.get("distinct"):
             consume(self.source, tree.args["distinct"])
+            note_distinct(self.source, tree)
             result = distinct_rows(result, self.emission, forgetting)
         return result
 

@@ -40,7 +40,8 @@ _SPAN = r"(?i)\s*(\d+)\s*(second|minute|hour|day)s?\s*"
 """A span of time as a text."""
 _CALENDAR = {1: "MONTH", 3: "QUARTER", 12: "YEAR"}
 """The units that DATE_TRUNC cuts to, by their months."""
-_OUTPUT = ("window_start", "window_end", "window_time")
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+"""The columns that a window adds to its rows."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
     grid = size if call.kind is WindowKind.CUMULATE else slide
     offset = _span_us(binder, call.offset) % grid if call.offset else 0
     taken = list(relation.node.schema.names)
-    names = tuple(fresh(name, taken) for name in _OUTPUT)
+    names = tuple(fresh(name, taken) for name in WINDOW_COLUMNS)
     node = AssignWindow(
         relation.node,
         call.kind,
@@ -161,7 +162,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         written=NodeLocation(place(call.node)[0]),
     )
     table = relation.columns[0].table
-    added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, names, strict=True))
+    added = tuple(Visible(table, shown, name) for shown, name in zip(WINDOW_COLUMNS, names, strict=True))
     return replace(relation, node=node, columns=(*relation.columns, *added), window=(names[0], names[1], names[2]))
 
 
@@ -177,14 +178,14 @@ def assign_session(
     if gap <= 0:
         raise binder.source.error("a gap has a positive length", place(call.node), "write INTERVAL '10' MINUTE")
     node, names = _with_keys(relation.node, [binder.bind(key) for key in keys])
-    start, end, time = (fresh(name, node.schema.names) for name in _OUTPUT)
+    start, end, time = (fresh(name, node.schema.names) for name in WINDOW_COLUMNS)
     changes = emission.changes
     emission.rule(windowed=True)
     emission.refuse_lateness("sessions")
     at, written = binder.source.locate(place(call.node)), NodeLocation(place(call.node)[0])
     made = AssignSession(node, names, column, gap, changes, (start, end, time), call=at, written=written)
     table = relation.columns[0].table
-    added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, made.names, strict=True))
+    added = tuple(Visible(table, shown, name) for shown, name in zip(WINDOW_COLUMNS, made.names, strict=True))
     return replace(relation, node=made, columns=(*relation.columns, *added), window=made.names)
 
 

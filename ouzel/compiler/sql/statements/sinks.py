@@ -69,6 +69,7 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
         problem = f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}"
         raise source.error(problem, statement.name.span, _advise_count(statement, table, relation, targets))
     _check_types(source, statement, table, relation, targets)
+    _note_order(source, statement, table, relation, targets)
     given = dict(zip(targets, relation.columns, strict=True))
     outputs = []
     for field in table.writable:
@@ -116,6 +117,17 @@ def _check_types(
         advice = f"columns go by position: write INSERT INTO {table.name} ({', '.join(names)}), or {casts}"
     problem = ", ".join(f"{shown[at]} is {types[at]} and {table.name}.{targets[at]} is {wanted[at]}" for at in misfits)
     raise source.error(problem, spans[misfits[0]] or statement.name.span, advice)
+
+
+def _note_order(source: QueryText, statement: Insert, table: Table, relation: Relation, targets: Sequence[str]) -> None:
+    """Tell of columns that have the names of the table's in another order: they go by position."""
+    names = [column.name for column in relation.columns]
+    lower = [name.lower() for name in names]
+    wanted = [target.lower() for target in targets]
+    if not statement.columns and lower != wanted and sorted(lower) == sorted(wanted):
+        at = next(at for at in range(len(names)) if lower[at] != wanted[at])
+        problem = f"columns go by position, so that {names[at]} becomes {table.name}.{targets[at]}"
+        source.note(problem, statement.name.span, f"write INSERT INTO {table.name} ({', '.join(names)})")
 
 
 def _write_as(shown: str, kind: DataType) -> str:

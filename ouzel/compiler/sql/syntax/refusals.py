@@ -338,11 +338,11 @@ def _refuse_flatten(source: QueryText, tokens: Tokens, at: int) -> None:
         return
     array = _first_argument(source, tokens, at + 1) or "array"
     name = _alias_behind(tokens, end + 1) or "u"
-    advice = f"write CROSS JOIN UNNEST({array}) AS {name} (element)"
+    advice = f"write CROSS JOIN UNNEST({array}) AS {name} (value)"
     if re.fullmatch(r"[\w.\"`]+", array):  # a column, whose type is not known here
         field = re.search(rf"\b{re.escape(name)}\s*\.\s*value\s*[:.]\s*(\w+)", source.text)
         advice = f"write CROSS JOIN UNNEST({array}) AS {name} and {name}.{field[1] if field else 'field'} where its elements are ROWs"
-        advice += f", AS {name} (element) where they are not, or AS {name} (key, element) of a MAP"
+        advice += f", AS {name} (value) where they are not, or AS {name} (key, value) of a MAP"
     raise source.error("FLATTEN is not supported", span_of(tokens[at : end + 1]), advice, NotSupported)
 
 

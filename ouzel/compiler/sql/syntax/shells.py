@@ -252,7 +252,7 @@ _FOREIGN = {
     ("CREATE", "SCHEMA"): "CREATE SCHEMA is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "TYPE"): "CREATE TYPE is not supported: write ROW<a INT, b STRING> as the type of the column",
     ("CREATE", "TEMP", "VIEW"): "CREATE TEMP VIEW is not supported: write CREATE TEMPORARY VIEW, or CREATE VIEW, which says the same",
-    ("CREATE", "TEMP"): "CREATE TEMP is not supported: write CREATE TEMPORARY TABLE, or CREATE TABLE, which says the same",
+    ("CREATE", "TEMP"): "CREATE TEMP is not supported: write CREATE VIEW name AS SELECT ..., or CREATE TABLE name (columns)",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER", "SESSION"): "ALTER SESSION is not supported: write SET 'name' = 'value'; SHOW SETTINGS lists the names",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",

@@ -1,0 +1,3 @@
+-- error: a RANGE of this kind does not fit TIMESTAMP(6); say what the number counts: write RANGE BETWEEN INTERVAL '6' DAY PRECEDING AND CURRENT ROW
+-- at: RANGE BETWEEN 6 PRECEDING AND CURRENT ROW
+SELECT id, SUM(delay) OVER (ORDER BY ts RANGE BETWEEN 6 PRECEDING AND CURRENT ROW) AS week FROM flights;
