@@ -52,7 +52,7 @@ class BatchComputer:
             ConnectorError: a dead letter cannot be written.
         """
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        refuse_records(self, self._read_refusals, self._read_refusals.of_unread(batch.bad))
+        refuse_records(self, self._read_refusals, self._read_refusals.of_unread(batch.bad, batch.frame.height))
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:
