@@ -108,6 +108,14 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                         option.span,
                         "write it to a file that is read with 'follow' = 'true', or into Kafka",
                     )
+                if option.value.endswith("-cdc"):
+                    raise source.error(
+                        f"there is no connector '{option.value}': no table of a database is read by itself",
+                        option.span,
+                        "let Debezium write its changes to Kafka or to files, and read these with 'format' = 'debezium-json': "
+                        "WITH ('connector' = 'kafka', 'topic' = '...', 'format' = 'debezium-json')"
+                        + "; 'postgres' is only written" * option.value.startswith("postgres"),
+                    )
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
                 if ours and ours in connectors and not connectors[ours].reads:

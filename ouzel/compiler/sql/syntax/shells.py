@@ -158,6 +158,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
         )
     if at == tokens[0].start and error.token.type != "QUERY":
         near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
+        if source.text[at:end] == "#":
+            return source.error("# does not begin a statement", (at, end), "a comment begins with --")
         meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
         return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
     begun = source.text[at:end].split()[:1]
