@@ -12,15 +12,16 @@ from rich.text import Text
 from ouzel.cli.speech import speaker
 from ouzel.connectors import writes_of
 from ouzel.printable import printable
-from ouzel.runtime.run import Status
+from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job
 
 
 class Folders:
     """The folders of parts that a run writes, as they were when it began."""
 
-    def __init__(self, job: Job) -> None:
-        self._job, self._before = job, _list_parts(job)
+    def __init__(self, job: Job, in_processes: bool = False) -> None:
+        """`in_processes`: it runs in processes of its own, whose output nobody sees."""
+        self._job, self._before, self._in_processes = job, _list_parts(job), in_processes
 
     def say_what_is_there(self) -> None:
         """Say which parts an earlier run has left in place, so that nobody takes both answers for one."""
@@ -39,12 +40,21 @@ class Folders:
         rows = spell_count(status.rows_out, "row") if is_counted and status.rows_out else "rows"
         now = _list_parts(self._job)
         made = ((table, folder, len(now[table][1] - before)) for table, (folder, before) in self._before.items())
-        return [
+        told = [
             f"table '{table}': {rows} in {folder}/ ({spell_count(parts, 'part')})"
             if parts
             else f"table '{table}': no rows for {folder}/"
             for table, folder, parts in made
         ]
+        return told + (self._describe_passing() if self._in_processes and status.state is not RunState.FAILED else [])
+
+    def _describe_passing(self) -> list[str]:
+        """What to say of rows that are gone now."""
+        sinks = {sink.table: sink for sink in self._job.program.sinks}
+        passing = (
+            (table, writes_of(sink.connector, table).passing(dict(sink.options))) for table, sink in sinks.items()
+        )
+        return [f"table '{table}': {told}" for table, told in passing if told]
 
 
 def spell_count(number: int, noun: str) -> str:

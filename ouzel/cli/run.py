@@ -58,7 +58,7 @@ def run_query(
         OuzelError: it could not be started.
     """
     progress = RunProgress()
-    folders = Folders(job) if engine is not Engine.SPARK else None
+    folders = Folders(job, engine is Engine.HERON) if engine is not Engine.SPARK else None
     if folders:
         folders.say_what_is_there()
     start = partial(session.start, engine=engine.value, master=master, conf=conf)

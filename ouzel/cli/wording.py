@@ -27,6 +27,9 @@ _PROGRAM = "ouzel.program"
 _FILES = "ouzel.files"
 """By this name it has the files of SQL that the command is given."""
 
+_SPLIT = "ouzel.split"
+"""By this name it has a setting whose name and value stand apart."""
+
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
@@ -45,16 +48,31 @@ def _leave_out_hidden(error: _NoSuchOption) -> None:
     error.possibilities = [name for name in error.possibilities or () if name not in hidden]
 
 
-_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \(.*\.sql\)")
+_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \(")
+_NO_COMMAND = re.compile(r"No such command '(.*\.sql)'")
 
 
-def _several_files(error: Any) -> typer.BadParameter | None:
-    """The error of a command that is given several files of SQL, with what to do; None if it is another."""
-    if not _EXTRA.match(error.message):
-        return None
-    files, command = " ".join(error.ctx.meta[_FILES]), error.ctx.info_name
-    told = f"{command} takes one file; give it one after the other, or make one of them: cat {files} > all.sql && ouzel {command} all.sql"
-    return _UsageError(told, ctx=error.ctx)
+def _misplaced(error: Any) -> typer.BadParameter | None:
+    """The error of arguments in the wrong place, with what to write; None if it is another."""
+    told, command = "", error.ctx.info_name
+    if found := _NO_COMMAND.match(error.message):
+        told = f"no command is given; did you mean: ouzel run {found[1]}"
+    elif _EXTRA.match(error.message) and (split := error.ctx.meta[_SPLIT]):
+        option, key, value = split
+        told = f"{option} takes KEY=VALUE; write {option} {key}={value}"
+    elif _EXTRA.match(error.message) and error.message.endswith(".sql)"):
+        files = " ".join(error.ctx.meta[_FILES])
+        advice = f"cat {files} > all.sql && ouzel {command} all.sql"
+        told = f"{command} takes one file; give it one after the other, or make one of them: {advice}"
+    return _UsageError(told, ctx=error.ctx) if told else None
+
+
+def _find_split(args: Sequence[str]) -> tuple[str, str, str] | None:
+    """An option, the name and the value of a setting that stand apart."""
+    for option, key, value in zip(args, args[1:], args[2:], strict=False):
+        if option in ("--set", "--conf") and "=" not in key and not value.startswith("-"):
+            return option, key, value
+    return None
 
 
 class Commands(TyperGroup):
@@ -63,6 +81,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the arguments of the group."""
         ctx.meta[_FILES] = [one for one in args if one.endswith(".sql")]
+        ctx.meta[_SPLIT] = _find_split(args)
         ctx.meta[_PROGRAM] = next((one for one in args if one.endswith(".py")), "")
         return super().parse_args(ctx, args)
 
@@ -74,8 +93,8 @@ class Commands(TyperGroup):
             error.message = in_plain_words(error.message)
             raise
         except _UsageError as error:
-            if several := _several_files(error):
-                raise several from None
+            if misplaced := _misplaced(error):
+                raise misplaced from None
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
             if isinstance(error, _NoSuchOption):
                 _leave_out_hidden(error)

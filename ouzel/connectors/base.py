@@ -226,6 +226,7 @@ class Writes:
         publisher: import path of a function taking a SinkRequest and giving an EpochPublisher, for rows that are to be visible effectively
             once; empty if the sink cannot.
         refuses: called with the options: why such a table cannot be written, though others of the connector can, and what to write instead.
+        passing: called with the options: of rows that are gone with the processes of a run, where they were, and how they are kept.
     """
 
     sink: str
@@ -239,6 +240,7 @@ class Writes:
     merged: Callable[[Options], Mapping[str, str]] = lambda options: {}
     publisher: str = ""
     refuses: Callable[[Options], str] = lambda options: ""
+    passing: Callable[[Options], str] = lambda options: ""
 
 
 @dataclass(frozen=True)

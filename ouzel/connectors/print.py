@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
+from ouzel.connectors.base import Connector, Option, Options, SinkDelivery, Writers, Writes
 from ouzel.connectors.formats.json.format import JsonEncoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
@@ -16,6 +16,13 @@ from ouzel.errors import ConnectorError
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def _describe_passing(options: Options) -> str:
+    """Rows without a file are in the log of the instance, which a run that ends well takes away."""
+    told = "its rows were in the log of its instance, which is gone with the run; write SELECT alone to see them, or add 'path' = 'out.txt'"
+    return "" if options.get("path") else told
+
 
 CONNECTOR = Connector(
     "print",
@@ -26,7 +33,11 @@ CONNECTOR = Connector(
         Option("prefix", "Text before each line.", ""),
     ),
     writes=Writes(
-        "ouzel.connectors.print:PrintSink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.AT_LEAST_ONCE
+        "ouzel.connectors.print:PrintSink",
+        ("append", "retract", "upsert"),
+        Writers.ONE,
+        SinkDelivery.AT_LEAST_ONCE,
+        passing=_describe_passing,
     ),
 )
 

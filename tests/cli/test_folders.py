@@ -52,6 +52,27 @@ def test_a_folder_that_gets_no_rows_is_told_of(tmp_path: Path, monkeypatch: pyte
     assert run_query(tmp_path) == ["table 'revenue': no rows for revenue/"]
 
 
+PRINTED = """CREATE TABLE p (a INT) WITH ('connector' = 'print'{});
+INSERT INTO p SELECT 1 AS a;"""
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "told"),
+    [
+        ("", RunState.FINISHED, True),
+        ("", RunState.FAILED, False),  # its logs are kept, and named
+        (", 'path' = 'out.txt'", RunState.FINISHED, False),
+    ],
+)
+def test_rows_that_are_gone_with_the_run_are_told_of(tmp_path: Path, options: str, state: RunState, told: bool) -> None:
+    job = load_text(PRINTED.format(options), tmp_path, "q")
+    said = Folders(job, in_processes=True).describe_written(Status(state))
+    assert [line.partition("; ")[2] for line in said] == [
+        "write SELECT alone to see them, or add 'path' = 'out.txt'"
+    ] * told
+    assert Folders(job).describe_written(Status(state)) == [], "the process that the user sees prints them"
+
+
 @pytest.mark.parametrize(
     ("status", "told"),
     [

@@ -110,9 +110,7 @@ def test_files_with_other_columns_are_told_apart_with_the_query_that_reads_both(
     with pytest.raises(OuzelError) as caught:
         entry.table(load_text("SELECT * FROM 'in/*.csv';", tmp_path, "q"), "memory")
     query = "SELECT k, x, NULL AS y FROM 'in/a.csv' UNION ALL SELECT k, x, y FROM 'in/b.csv'"
-    told = (
-        f"a.csv has no column 'y'; its header names k, x; in/b.csv has it: read each kind of file by itself, as in {query}"
-    )
+    told = f"a.csv has no column 'y'; its header names k, x; in/b.csv has it: read each kind of file by itself, as in {query}"
     assert told in str(caught.value)
     read = entry.table(load_text(f"{query};", tmp_path, "q"), "memory")
     assert sorted(read.rows()) == [("a", 1, None), ("b", 3, 4)]

@@ -114,7 +114,8 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                         option.span,
                         "let Debezium write its changes to Kafka or to files, and read these with 'format' = 'debezium-json': "
                         "WITH ('connector' = 'kafka', 'topic' = '...', 'format' = 'debezium-json')"
-                        + "; 'postgres' is only written" * option.value.startswith("postgres"),
+                        + "; 'postgres' is only written"
+                        * option.value.startswith("postgres"),
                     )
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
