@@ -19,6 +19,7 @@ from ouzel.compiler.sql.queries.lookups import asked_by, without_clocks
 from ouzel.compiler.sql.queries.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.statements.epochs import convert_epochs, holds_times, read_as
 from ouzel.compiler.sql.statements.upserts import keyed_log, latest_rows
+from ouzel.compiler.sql.syntax.foreign_streams import kafka_options
 from ouzel.compiler.sql.syntax.queries import parse_expression
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
@@ -126,6 +127,9 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
     for option in statement.options:
         if get_close_matches(option.key.lower(), ["connector"], 1, 0.75):
             raise source.error(f"there is no option '{option.key}'", option.span, "did you mean 'connector'?")
+    topic = kafka_options({option.key.lower(): option.value for option in statement.options})
+    if topic:
+        raise source.error("these are options of ksqlDB", statement.options[0].span, f"write {topic}")
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
         statement.name.span,
