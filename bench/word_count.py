@@ -25,7 +25,8 @@ import numpy as np
 
 from bench.figures import Counter, acked_rows, measure, print_line
 from bench.words import distinct_words
-from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout, TopologyBuilder, schema
+from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Topology

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         RowSpout,
         Spout,
         TopologyBuilder,
-        schema,
     )
     from ouzel.planner.metrics import counter
+    from ouzel.planner.schemas import schema
     from ouzel.planner.settings import BadRecordPolicy, Delivery, Settings
     from ouzel.planner.topology import Grouping, GroupingKind, Resources, Topology
     from ouzel.runtime.run import Handle, RunState, Status
@@ -98,9 +98,10 @@ _HOMES = {
         "BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "SubmissionError", "TopologyError",
     ),
     "planner.api": (
-        "BasicBolt", "Batch", "Bolt", "Collector", "Context", "RowBolt", "RowSpout", "Spout", "TopologyBuilder", "schema",
+        "BasicBolt", "Batch", "Bolt", "Collector", "Context", "RowBolt", "RowSpout", "Spout", "TopologyBuilder",
     ),
     "planner.metrics": ("counter",),
+    "planner.schemas": ("schema",),
     "planner.settings": ("BadRecordPolicy", "Delivery", "Settings"),
     "planner.topology": ("Grouping", "GroupingKind", "Resources", "Topology"),
     "runtime.run": ("Handle", "RunState", "Status"),
@@ -121,7 +122,44 @@ _ELSEWHERE = {
     **dict.fromkeys(("sum", "count", "max", "min", "mean", "avg"), "write ouzel.monoid.Sum(), and its like"),
     **dict.fromkeys(("udf", "register", "create_function", "register_function"), "write @ouzel.function((str,), str) above a function"),
     **dict.fromkeys(("dataframe", "datastream", "kstream", "pcollection"), "write ouzel.Source.of([...]), a stream of records"),
+    **dict.fromkeys(
+        ("from_pandas", "from_polars", "from_list", "from_collection", "from_iterable", "from_dict", "stream", "parallelize"),
+        "write ouzel.Source.of([...]), a stream of records",
+    ),
+    **dict.fromkeys(("op", "operators", "ops", "transforms"), "steps are methods of a stream: ouzel.Source.of([...]).map(function)"),
+    **dict.fromkeys(("monoids", "aggregates", "aggregations"), "write from ouzel import monoid, and monoid.Sum()"),
     **dict.fromkeys(("read_kafka", "kafka", "from_kafka", "kafkasource"), "write ouzel.Source.kafka('topic', Record, ...)"),
+    **dict.fromkeys(
+        ("baserichbolt", "irichbolt", "richbolt", "ibolt", "statefulbolt", "basestatefulbolt"),
+        "write class Words(ouzel.Bolt), with execute(self, batch, collector)",
+    ),
+    **dict.fromkeys(("basebasicbolt", "ibasicbolt"), "write class Words(ouzel.RowBolt), whose handle is called with each row"),
+    **dict.fromkeys(
+        ("baserichspout", "irichspout", "richspout", "ispout", "reliablespout"),
+        "write class Lines(ouzel.RowSpout), with next_row, or ouzel.Spout, with next_batch(self, collector)",
+    ),
+    **dict.fromkeys(("tickbolt", "tickingbolt", "batchingbolt", "ticklessbatchingbolt"), "write ouzel.Bolt with tick(self, collector)"),
+    **dict.fromkeys(("tuple", "values"), "rows are columns of a frame, pl.DataFrame({'word': […]}), or of a RowBolt plain tuples"),
+    **dict.fromkeys(("fields", "outputfieldsdeclarer"), "write ouzel.schema(word=str) where a component is set"),
+    **dict.fromkeys(("streamid", "streams"), "write {'default': ouzel.schema(word=str), 'errors': ouzel.schema(line=str)} as outputs"),
+    **dict.fromkeys(
+        ("localcluster", "stormsubmitter", "heronsubmitter", "runmain", "run_main", "cli_main"),
+        "write ouzel.table(builder.build(), of='name'), or ouzel.submit(builder.build(), 'name') for one that stays",
+    ),
+    **dict.fromkeys(("config", "conf", "sparkconf"), "write ouzel.Settings(parallelism=2), for TopologyBuilder(name, settings)"),
+    **dict.fromkeys(
+        ("streamsbuilder", "kafkastreams", "faust", "flow", "spark", "env", "streamtable", "graph"),
+        _MAKE,
+    ),
+    **dict.fromkeys(("functions", "f"), "write from ouzel import fn, and fn.upper(col('name'))"),
+    **dict.fromkeys(
+        ("window", "tumbling", "tumblingwindow", "slidingwindow", "hoppingwindow", "tumblingwindowbolt", "slidingwindowbolt",
+         "tumblingeventtimewindows", "slidingeventtimewindows", "timewindows"),
+        "write stream.event_time(column, delay), and sum_by_window(monoid, size)",
+    ),
+    **dict.fromkeys(
+        ("sessionwindow", "sessionwindows", "eventtimesessionwindows"), "write it in SQL: SELECT … FROM SESSION(…), as docs/sql.md has it"
+    ),
 }  # fmt: skip
 """What modules of other libraries have, in lower case, and what to write here."""
 

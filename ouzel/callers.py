@@ -65,6 +65,14 @@ def users_level() -> int:
     return level
 
 
+def users_line() -> str:
+    """File and line of the nearest call that is not ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
 def is_awaited() -> bool:
     """Whether the user's call that has come here stands behind `await`."""
     frame = sys._getframe(1)
@@ -74,6 +82,19 @@ def is_awaited() -> bool:
         return False
     following = (one.opname for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     return next(following, "") == "GET_AWAITABLE"
+
+
+def drops_result(depth: int) -> bool:
+    """Whether the user's line that called so many of our functions takes nothing of what the call gives: it is a statement alone."""
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(depth):
+        if frame is None or not frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+            return False
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith(OURS[1] + os.sep):
+        return False
+    behind = _instructions_from(frame)[1:2]
+    return bool(behind) and behind[0].opname == "POP_TOP"
 
 
 def is_looped_over() -> bool:

@@ -21,6 +21,8 @@ from ouzel.planner.declarer import BoltDeclarer
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings, setting_text
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
+from ouzel.runtime.observe.advice import Advice
+from ouzel.runtime.observe.table_losses import warn_of_endless_table, warn_of_late
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 if TYPE_CHECKING:
@@ -270,9 +272,11 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _fold(
-        ResultTable(sink.columns or sink.input.schema, sink.sorted_by), session.start(job, engine), job.settings
-    )
+    warn_of_endless_table(sink)
+    handle = session.start(job, engine)
+    made = _fold(ResultTable(sink.columns or sink.input.schema, sink.sorted_by), handle, job.settings)
+    warn_of_late(handle.status(), job.program, job.settings)
+    return made
 
 
 def _with_result(topology: Topology, of: str) -> Topology:
@@ -297,17 +301,20 @@ def _fold(result: ResultTable, handle: Handle, settings: Settings) -> pl.DataFra
 
 def _frames(handle: Handle, settings: Settings, drains: bool = False) -> Iterator[pl.DataFrame]:
     """The frames of a run to its end. One that is interrupted ends at once, or, if it `drains`, when what was read has been written."""
+    advice = Advice()
     try:
         ended = False
         while not ended:
             ended = handle.wait_for_results(WAIT_SECONDS)
             yield from handle.results()
+            advice.tell(handle.status().events)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_describe_interrupted(_stop_interrupted(handle, drains))) from None
     except BaseException:
         handle.end()
         raise
     status = handle.stop()
+    advice.tell(status.events)
     if status.state is RunState.FAILED:
         raise TopologyError(status.reason)
     lost = describe_lost_state(status, settings)

@@ -38,6 +38,12 @@ _CALLED = {
 """What others call on a query itself, and the function of `ouzel` that takes one here."""
 
 
+_PLANS = frozenset(
+    ("plan", "print", "print_plan", "describe", "get_execution_plan", "explain_sql", "show_plan", "schema")
+)
+"""What others call to see a plan."""
+
+
 @dataclass(frozen=True, repr=False)
 class Job:
     """One query file, compiled, planned and packed.
@@ -62,6 +68,7 @@ class Job:
 
         def __getattr__(self, name: str) -> object:
             told = f"; write ouzel.{_CALLED[name]}(query)" if name in _CALLED else ""
+            told = "; call explain(), which shows its plan" if name in _PLANS else told
             raise AttributeError(f"a compiled query has no {name}{told}")
 
     @property
@@ -69,11 +76,15 @@ class Job:
         """The topology's, whichever engine runs the query."""
         return self.topology.settings
 
-    def _repr_html_(self) -> str:
-        """What the query becomes, for a notebook."""
+    def explain(self) -> str:
+        """The plan, the topology and its packing, as text."""
         from ouzel.explain import explain
 
-        return f"<pre>{escape(explain(self.program, self.topology, self.packing))}</pre>"
+        return explain(self.program, self.topology, self.packing)
+
+    def _repr_html_(self) -> str:
+        """What the query becomes, for a notebook."""
+        return f"<pre>{escape(self.explain())}</pre>"
 
 
 def connector_traits(directory: Path = Path()) -> Mapping[str, ConnectorTraits]:

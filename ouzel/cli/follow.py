@@ -12,7 +12,7 @@ from types import FrameType
 
 from ouzel.cli.answer import Answer
 from ouzel.cli.screen import Screen
-from ouzel.runtime.protocol.messages import RESUMED, UNKNOWN_FIELD, UNREAD_NUMBERS
+from ouzel.runtime.protocol.messages import ADVICE, RESUMED, UNKNOWN_FIELD
 from ouzel.runtime.run import Handle, Status
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -20,7 +20,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 STOPPING = "stopping: what is on its way is handled first; Ctrl-C once more drops it"
 
-AT_ONCE = frozenset({UNKNOWN_FIELD, UNREAD_NUMBERS, RESUMED})
+AT_ONCE = frozenset({UNKNOWN_FIELD, RESUMED, ADVICE})
 """Kinds of events that users are told of while the run goes on."""
 
 TELL_SECONDS = 3.0

@@ -144,8 +144,12 @@ def advise_of_operands(error: BaseException) -> str:
     """What to write instead of an operator that these two types have not; empty where nothing is known."""
     if isinstance(error, TypeError) and "offset-naive and offset-aware" in str(error):
         return "leave tzinfo out of the one that has it, or declare the field of the other as Annotated[datetime, 'TIMESTAMP_LTZ(6)']"
-    types = re.search(r"'([\w.]+)' and '([\w.]+)'", str(error)) if isinstance(error, TypeError) else None
-    return _OPERANDS.get(frozenset(types.groups()), "") if types else ""
+    types = (
+        re.search(r"'([\w.]+)' and '([\w.]+)'|can't compare ([\w.]+) to ([\w.]+)", str(error))
+        if isinstance(error, TypeError)
+        else None
+    )
+    return _OPERANDS.get(frozenset(filter(None, types.groups())), "") if types else ""
 
 
 def sayable(text: str) -> str:

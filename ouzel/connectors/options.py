@@ -221,6 +221,10 @@ ELSEWHERE = {
     "sink.delivery-guarantee": "SET 'delivery' = 'effectively-once', 'at-least-once' or 'at-most-once'",
     "scan.watermark.idle-timeout": "IDLE AFTER INTERVAL '30' SECOND behind WATERMARK FOR",
     "source.monitor-interval": "'follow' = 'true'",
+    **dict.fromkeys(
+        ("mode", "save.mode", "if_exists", "overwrite", "append"),
+        "'path' of another folder: a sink adds to what is there",
+    ),
 }
 """Flink's options that have no option of the same meaning, and what to write here."""
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
-from ouzel.callers import check_binding
+from ouzel.callers import check_binding, drops_result, users_level
+from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.records import MIXED, NO_COLUMN, Form, Hint, RecordType
-from ouzel.compiler.types import DecimalType, FloatType, IntegerType, TimestampType
-from ouzel.dsl.elsewhere import ELSEWHERE, WHOLE, advise_of_join
+from ouzel.compiler.types import DecimalType
+from ouzel.dsl.elsewhere import ELSEWHERE, SESSIONS, WHOLE, advise_of_join, advise_of_sessions
 from ouzel.dsl.expressions import Expr
-from ouzel.dsl.producers import ConnectorTable, Producer, StepTaken, Summed, entire_graph, undated
+from ouzel.dsl.producers import ConnectorTable
 from ouzel.dsl.shapes import as_tuples
+from ouzel.dsl.sink_advice import advise_of_sink
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 from ouzel.spans import microseconds_of
@@ -80,8 +84,12 @@ def advise_of_type(why: str) -> str:
 def advise_of_verb(verb: str, fields: Iterable[str], verbs: Iterable[str]) -> str:
     """What is wrong with an attribute that a stream has not, whose records have these fields, and which has these verbs."""
     other = re.sub("(?<=[a-z])(?=[A-Z])", "_", verb).lower()
+    fields = list(fields)
+    if other in SESSIONS:
+        return f"a stream has no {verb}(); {advise_of_sessions(fields)}"
     if other in ELSEWHERE:
-        return f"a stream has no {verb}(); {ELSEWHERE[other]}"
+        field = f"; for the field write lambda record: record.{verb}" if verb in fields else ""
+        return f"a stream has no {verb}(); {ELSEWHERE[other]}{field}"
     if verb in fields:
         return (
             f"a stream has no {verb}, but its records have; "
@@ -254,7 +262,7 @@ def check_table(verb: str, given: object, kind: str) -> None:
         QueryError: it cannot; says what to write.
     """
     if not isinstance(given, ConnectorTable):
-        instead = "write Sink.file('path', …)"
+        instead = advise_of_sink(given)
         if kind == "Store":
             instead = "write Store.redis('counts', …) or Store.postgres('counts', …), or leave it out: table() gives the totals"
         raise QueryError(f"{verb} writes to a table, and {given!r:.60} is none", instead=instead)
@@ -288,6 +296,8 @@ def check_expressions(items: Mapping[str, object]) -> None:
             advice = "call map(function), or write an expression: fn.lower(col('name'))"
         if isinstance(given, str):
             advice = f"write select({name}=col({given!r})) for a column, or lit({given!r}) for the text"
+            if not given.isidentifier() and re.search(r"[-+*/(]", given):
+                advice = f"write sql({f'SELECT {given} AS {name} FROM this'!r:.90}), or an expression of col('amount')"
         shown = "a function" if callable(given) else f"{given!r:.60}"
         raise QueryError(f"select makes columns by expressions, and {name}={shown} is none", instead=advice)
 
@@ -335,6 +345,16 @@ def of_no_windows(size: timedelta, slide: timedelta) -> QueryError:
     return QueryError(f"windows of {_spelled(size)} cannot begin every {_spelled(slide)}", instead=instead)
 
 
+def of_no_stream(given: object, kind: type) -> QueryError:
+    """The error for what is merged and is no stream."""
+    instead = "to compute something of each record write stream.map(function)"
+    if isinstance(given, list | tuple) and given and all(isinstance(one, kind) for one in given):
+        instead = "give the streams one by one: merge(*streams)"
+    elif isinstance(given, list | tuple):
+        instead = "make a stream of records: merge(Source.of([…]))"
+    return QueryError(f"a stream is merged with a stream, and {given!r:.60} is none", instead=instead)
+
+
 def of_no_service(verb: str, given: object) -> QueryError:
     """The error for what is neither a stream of pairs nor a service."""
     shown, instead = f"{given!r:.60}", "give it something with get_many(keys), which gives a mapping"
@@ -350,46 +370,6 @@ def of_no_service(verb: str, given: object) -> QueryError:
     elif isinstance(given, Collection) and not isinstance(given, str):
         instead = "write Source.of([...]) of its pairs"
     return QueryError(f"{verb} takes a stream of pairs or a service, not {shown}", instead=instead)
-
-
-def of_no_time(column: str, producer: Producer) -> QueryError:
-    """The error for event time from a column that is none, or no time, of what a producer gives."""
-    record = producer.record
-    found = {field.name: field.type for field in record.columns}
-    times = [repr(name) for name, kind in found.items() if isinstance(kind, TimestampType)]
-    instead = "give the records a datetime, and name it"
-    if column in found and isinstance(found[column], IntegerType | FloatType | DecimalType):
-        instead = (
-            "map to records with a datetime, datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None), and name that"
-        )
-    if times:
-        instead = f"name one that is a datetime: {' or '.join(times)}"
-    if column not in found:
-        instead = _advise_of_lost_time(column, producer) or instead
-    return QueryError(
-        f"{column} is no datetime of {record}" if column in found else f"{record} has no {column!r}", instead=instead
-    )
-
-
-def _advise_of_lost_time(column: str, producer: Producer) -> str:
-    """What to write where the records had this time, and a step has left it out; empty if they had not."""
-    for one in entire_graph(producer):
-        for before in one.reads:
-            kinds = {field.name: field.type for field in before.record.columns}
-            if isinstance(kinds.get(column), TimestampType) and column not in one.record.schema.names:
-                verb = one.step.called.split()[0] if isinstance(one, StepTaken) else "step"
-                return f"call event_time({column!r}, …) before this {verb}, where {before.record} has {column!r}"
-    return ""
-
-
-def advise_of_time(verb: str, without: Producer, record: RecordType) -> str:
-    """What to write where a verb needs a time, and a producer leaves its records, which become these, without one."""
-    if isinstance(without, Summed) and undated(without.below) is None:
-        shape = ", and its records are (key, window_start, window_end, value)" if verb == "sum_by_window" else ""
-        return f"call {verb}(…) in its place: what that adds up has a time{shape}"
-    call = "call event_time(column, delay) behind it"
-    timed = any(isinstance(field.type, TimestampType) for field in (*without.record.columns, *record.columns))
-    return call if timed else f"give its records a datetime, and {call}"
 
 
 def advise_of_keys(ours: Hint, theirs: Hint) -> str:
@@ -464,11 +444,35 @@ def _check_verb(method: F) -> F:
         if verb == "write":
             options = ", ".join(["'path'", *(f"{name}={given!r}" for name, given in named.items() if name != "sink")])
             instead = f"options are the sink's: write(Sink.file({options}))"
+            if "too many" in str(error):
+                instead = "call it once for each sink: stream.write(a).write(b)"
         if "join" in verb or verb == "lookup":
             instead = advise_of_join(verb, named)
         return QueryError(f"{verb} takes {shown}: {error}", instead=instead)
 
-    return check_binding(method, refuse)
+    return check_binding(_warn_of_drops(method), refuse)
+
+
+CALLS_OF_A_VERB = 3
+"""From the user's line to a verb: what shows it as a method, what checks its arguments, and what looks at its result."""
+
+
+def _warn_of_drops(method: F) -> F:
+    """The verb, which warns where the new stream that it gives is not taken."""
+
+    @wraps(method)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        made = method(self, *given, **named)
+        if isinstance(made, type(self)) and drops_result(CALLS_OF_A_VERB):
+            warnings.warn(
+                f"{method.__name__} gives a new stream and leaves this one as it is, and nothing takes it; "
+                f"write stream = stream.{method.__name__}(…)",
+                QueryWarning,
+                stacklevel=users_level(),
+            )
+        return made
+
+    return cast(F, call)
 
 
 def _spell_parameter(parameter: inspect.Parameter) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 KEYED = "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)"
 
@@ -28,13 +28,18 @@ ADDED = "call select('a', 'b', name=expression), which names the columns that st
 
 WINDOWED = "call event_time(column, delay), and sum_by_window(monoid, size)"
 
+OF_ALL = "map to pairs of one key, map(lambda record: (0, record.field)), and call sum_by_key(monoid) with the monoid of that name"
+
+RUNNING = "map to pairs, and behind event_time(column, delay) call running_sum(monoid)"
+
+DISTINCT = "map to pairs, map(lambda record: (record, 1)), and call sum_by_key(monoid.Count()).keys()"
+
 COUNTED = "call event_time(column, delay), and sum_by_window(monoid.Count(), size)"
 
 ELSEWHERE = {
     "group_by": KEYED, "groupby": KEYED, "key_by": KEYED, "key_on": KEYED, "group_by_key": KEYED, "combine_per_key": KEYED,
     "reduce": KEYED, "reduce_by_key": KEYED, "fold": KEYED, "aggregate": KEYED, "agg": KEYED, "count": KEYED, "sum": KEYED,
-    "distinct": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
-    "unique": "map to pairs, and call sum_by_key(monoid.Count()).keys()",
+    "distinct": DISTINCT, "unique": DISTINCT,
     "window": "call event_time(column, delay), and sum_by_window(monoid, size)",
     "window_by": "call event_time(column, delay), and sum_by_window(monoid, size)", "with_columns": ADDED,
     "union": "call merge(other), or write a + b", "concat": "call merge(other), or write a + b", "inner_join": "call join(other)",
@@ -73,7 +78,7 @@ ELSEWHERE = {
     "count_by_value": "map to (value, 1), and call sum_by_key(monoid.Sum())",
     "value_counts": "map to (value, 1), and call sum_by_key(monoid.Sum())", "count_window": COUNTED, "count_final": COUNTED,
     "reduce_window": WINDOWED, "fold_window": WINDOWED, "window_into": WINDOWED, "tumbling_window": WINDOWED, "hopping_window": WINDOWED,
-    "sliding_window": WINDOWED, "session_window": "call sql('SELECT … FROM SESSION(…)')",
+    "sliding_window": WINDOWED,
     "windowed_by": WINDOWED, "window_all": WINDOWED,
     "with_timestamp_assigner": "call event_time(column, delay)", "uid": "call name('x')", "set_uid": "call name('x')",
     "dropna": "call filter(lambda record: record.field is not None)", "drop_na": "call filter(lambda record: record.field is not None)",
@@ -85,8 +90,90 @@ ELSEWHERE = {
     "zip": "call join(other), for records of a stream have no place", "enumerate": "give the records a number where they are made",
     "returns": "write map(function, returns=str)", "with_output_types": "write map(function, returns=str)",
     "submit": "call ouzel.submit(stream, name)",
+    **dict.fromkeys(
+        ("sum_by", "sum_per_key", "reduce_groups", "aggregate_by_key", "fold_by_key", "avg_by_key", "mean_by_key", "max_by_key",
+         "min_by_key", "max_by", "min_by", "count_by", "sum_by_field", "sum_by_value", "stats_by_key", "key_by_field", "group",
+         "update_state_by_key", "map_with_state", "stateful_map", "stateful_flat_map", "map_groups_with_state", "flat_map_groups",
+         "flat_map_groups_with_state", "apply_in_pandas", "transform_with_state", "stateful", "combine_by_key", "sum_by_keys"),
+        KEYED,
+    ),
+    **dict.fromkeys(
+        ("avg", "mean", "max", "min", "std", "median", "variance", "quantile", "nunique", "idxmax", "idxmin", "total"), OF_ALL
+    ),
+    **dict.fromkeys(
+        ("tumble", "tumbling", "hop", "hopping", "sliding", "rolling", "resample", "grouper", "count_by_window", "group_by_window",
+         "reduce_by_window", "reduce_by_key_and_window", "window_sum", "sum_window", "sum_over", "sum_by_time", "aggregate_window",
+         "time_window", "time_window_all", "fold_by_window", "mean_by_window", "max_by_window", "sum_by_count"),
+        WINDOWED,
+    ),
+    **dict.fromkeys(("running_count", "running_total", "cumsum", "cumcount", "expanding", "scan", "accumulate"), RUNNING),
+    **dict.fromkeys(
+        ("shift", "diff", "lag", "pct_change"),
+        "call sql('SELECT …, LAG(n) OVER (PARTITION BY key ORDER BY event_time) AS former FROM this')",
+    ),
+    **dict.fromkeys(("dedup", "deduplicate", "drop_duplicates", "drop_duplicates_within_watermark", "unique_by"), DISTINCT),
+    **dict.fromkeys(
+        ("interval_join", "window_join", "join_by_window", "join_within", "asof_join", "as_of_join", "merge_asof", "join_asof",
+         "temporal_join"),
+        "call sql(text, other=stream), with a JOIN of times, or ASOF JOIN: docs/joins.md",
+    ),
+    "broadcast": "call left_join(other), which keeps both sides",
+    **dict.fromkeys(
+        ("create_temp_view", "create_or_replace_temp_view", "create_temporary_view", "register", "register_temp_table", "table_api",
+         "to_sql", "sql_query", "query", "execute_sql", "spark_sql"),
+        "call sql('SELECT … FROM this'): the stream is the table `this` there",
+    ),
+    **dict.fromkeys(
+        ("plan", "print_topology", "topology", "print_plan", "get_execution_plan", "explain_plan", "optimize", "to_dot", "build"),
+        "call print(stream.explain()), or job() for what ouzel.start takes",
+    ),
+    **dict.fromkeys(
+        ("timestamp", "rowtime", "with_time", "delay", "watermark", "set_event_time", "timestamp_by", "assign_timestamps"),
+        "call event_time(column, delay)",
+    ),
+    **dict.fromkeys(
+        ("late", "allowed_lateness", "side_output", "get_side_output", "side_output_late_data", "late_data", "grace"),
+        "say how late records may come by event_time(column, delay); those behind that go to run(late_path='late.jsonl')",
+    ),
+    **dict.fromkeys(("to_stream", "start_stream", "stream"), "leave it out: this is one"),
+    "sample": "call filter(lambda record: record.id % 100 == 0), which is the same in every run",
+    "collect_list": "map to pairs, and call sum_by_key(monoid.ListOf())",
+    "collect_set": "map to pairs, and call sum_by_key(monoid.SetOf())",
+    **dict.fromkeys(("foreach_rdd", "foreach_partition", "for_each_row"), "call write(Sink.print()), or loop over the rows of start()"),
+    **dict.fromkeys(("item", "iloc", "loc", "to_numpy", "tolist", "values_list", "as_list", "fetch", "get", "result"), WHOLE),
+    **dict.fromkeys(
+        ("nlargest", "nsmallest", "top_k", "largest"),
+        "map to pairs, and call sum_by_key(monoid.TopK(3)), or sql('SELECT … ORDER BY … LIMIT 3')",
+    ),
+    **dict.fromkeys(("filter_not", "filter_out", "remove", "where_not"), "call filter(lambda record: not …)"),
+    **dict.fromkeys(("select_key", "map_to_pair", "re_key", "with_key", "rekey", "set_key"), "call map(lambda record: (key, record))"),
+    **dict.fromkeys(
+        ("count_distinct", "approx_count_distinct", "count_unique"),
+        "map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid.HyperLogLog())",
+    ),
+    **dict.fromkeys(("sort_values", "sort_by_key", "sort_index"), "call sql('SELECT … ORDER BY … LIMIT n')"),
+    **dict.fromkeys(("assign", "eval", "mutate", "with_field"), ADDED),
+    **dict.fromkeys(("write_json", "write_kafka", "write_stream_to", "sink_file", "to_kafka", "to_file"), SINK),
+    "pivot": "call sql('SELECT key, SUM(n) FILTER (WHERE kind = …) AS one, … FROM this GROUP BY key')",
+    "merge_with": "call merge(other), or write a + b",
 }  # fmt: skip
 """Verbs of other libraries, and what to write here."""
+
+SESSIONS = frozenset(
+    ("session", "sessions", "session_windows", "sum_by_session", "session_window", "sum_by_session_window", "group_by_session",
+     "session_window_sum", "count_by_session", "by_session", "window_by_session")
+)  # fmt: skip
+"""What a verb of sessions may be called."""
+
+
+def advise_of_sessions(fields: Sequence[str]) -> str:
+    """What to write for sessions, which SQL has: the totals of a key, if the records are pairs, else of the first field."""
+    key, value = (fields[0], fields[-1]) if fields else ("key", "value")
+    return (
+        'sessions are written in SQL: call event_time(column, delay), and behind it sql("SELECT '
+        f"{key}, window_start, window_end, SUM({value}) AS total FROM SESSION(this PARTITION BY {key}, DESCRIPTOR(event_time), "
+        f"INTERVAL '30' MINUTE) GROUP BY {key}, window_start, window_end\")"
+    )
 
 
 def advise_of_join(verb: str, named: Mapping[str, object]) -> str:

@@ -128,7 +128,37 @@ class Expr:
 
     __hash__ = object.__hash__
 
+    @property
+    def _written(self) -> str:
+        """The expression as a program writes it."""
+        return f"col({self.shown!r})" if self.shown.isidentifier() else f"({self.shown})"
+
     if not TYPE_CHECKING:
+
+        def __pow__(self, other: object) -> object:
+            raise TypeError(f"write fn.power({self._written}, {other!r:.60})")
+
+        def __abs__(self) -> object:
+            raise TypeError(f"write fn.abs({self._written})")
+
+        def __round__(self, places: int = 0) -> object:
+            raise TypeError(f"write fn.round({self._written}, {places!r:.60})")
+
+        def __len__(self) -> int:
+            raise TypeError(
+                f"{self.shown} has a length in each record; write fn.char_length({self._written}), or fn.cardinality of an array"
+            )
+
+        def __int__(self) -> int:
+            raise TypeError(f"{self.shown} has a value in each record; write {self._written}.cast(int)")
+
+        def __float__(self) -> float:
+            raise TypeError(f"{self.shown} has a value in each record; write {self._written}.cast(float)")
+
+        def __getitem__(self, place: object) -> object:
+            raise TypeError(
+                f"parts of {self.shown} are of each record; write map(lambda record: …), or sql() with {self.shown}[1]"
+            )
 
         def __getattr__(self, name: str) -> object:
             if name.startswith("_") or name in ("bind", "shown"):
@@ -161,7 +191,13 @@ class Expr:
 
 
 def col(name: str) -> Expr:
-    """A column of the record."""
+    """A column of the record.
+
+    Raises:
+        QueryError: its name is no text.
+    """
+    if not isinstance(name, str):
+        raise QueryError(f"a column goes by its name, and {name!r:.60} is no text", instead="write col('amount')")
 
     def bind(schema: Schema) -> Expression:
         if name not in schema:

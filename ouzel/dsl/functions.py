@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from io import BytesIO, TextIOWrapper
-from pathlib import Path
 from pickle import PicklingError
 from types import CodeType
 from typing import Any
@@ -21,19 +20,8 @@ from ouzel.errors import QueryError
 
 UserFunction = Callable[..., Any]
 
-PACKAGE_FOLDER = str(Path(__file__).parent.parent)
-"""The folder of the package."""
-
 LONGEST = 60
 """Characters of a lambda that a message shows."""
-
-
-def users_line() -> str:
-    """File and line of the nearest call that is not ours."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def function_name(function: UserFunction) -> str:

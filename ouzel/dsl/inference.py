@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import islice
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import Declared, StepKind, StepPart
+from ouzel.compiler.raised import advise_of_error
 from ouzel.compiler.records import (
     MIXED,
     NO_COLUMN,
-    Form,
     Hint,
     hint_of_values,
     is_whole,
     origin_of,
-    record_of,
     spell,
     type_of,
     why_no_hint,
 )
-from ouzel.compiler.user_code import advise_of_operands, describe_raised, line_of
+from ouzel.compiler.user_code import describe_raised, line_of
 from ouzel.dsl.expressions import Expr
 from ouzel.dsl.functions import function_name
 from ouzel.dsl.variables import copy_for_trial
@@ -49,7 +47,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
-    find_failed: Callable[[], QueryError | None],
+    find_failed: Callable[[bool], QueryError | None],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -59,8 +57,8 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
-        find_failed: gives the error of a source that cannot be read, or of a step before that fails on each of the first records, which a
-            type would not mend; None if none has failed.
+        find_failed: gives the error of a source that cannot be read or lacks the fields that it should have, or of a step before that
+            fails on each of the first records, which a type would not mend; None if none has failed. It is told whether records come.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -71,7 +69,8 @@ def result_hint(
     said = _read_hint(function, kind)
     if said is not None and _holds(said):
         return said
-    found = samples()
+    given = samples()
+    found = None if given is None else list(given)
     raised: list[BaseException] = []
     with in_user_code():
         values = list(islice(_try(function, kind, found or (), raised), SAMPLE_ROWS))
@@ -80,9 +79,13 @@ def result_hint(
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
+    if values and not raised and (wrong := find_failed(True)):
+        raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
+    if raised and not values and not isinstance(raised[0], _NoRecords):
+        raise _always_raises(function, called, kind, raised[0], (found or [None])[0])
     if wrong := _of_wrong_values(called, kind, values, raised):
         raise wrong
-    if not values and (wrong := find_failed()):
+    if not values and (wrong := find_failed(False)):
         raise QueryError(f"{called} {wrong.problem}", instead=wrong.instead)
     why = _why_unknown(values, raised) if found is not None else "its source cannot be read before it runs"
     instead = f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function"
@@ -128,7 +131,7 @@ def declaration_of(
         return None
     said = returns if returns is not None else _annotation(function)
     each = _element(said) if returns is None and kind is StepKind.FLAT_MAP and said is not None else said
-    if each is None or not _holds(each) or _may_be_none(each):
+    if each is None or not _holds(each) or may_be_none(each):
         return None
     wanted, written = f"{spell(each)} | None", "returns="
     if returns is None:
@@ -138,11 +141,11 @@ def declaration_of(
     return Declared(spell(each), place, f"return a value,{'' if other else ' or'} write {written}{wanted}{other}")
 
 
-def _may_be_none(hint: Hint) -> bool:
+def may_be_none(hint: Hint) -> bool:
     """Whether None is a value of this type."""
     parts = get_args(hint)
     if origin_of(hint) is Annotated:
-        return _may_be_none(parts[0])
+        return may_be_none(parts[0])
     return hint is None or hint is NoneType or (origin_of(hint) in (Union, UnionType) and NoneType in parts)
 
 
@@ -162,7 +165,7 @@ def _of_wrong_values(
             instead=raised[0].instead,
         )
     if raised:
-        return None if values else _always_raises(called, kind, raised[0])
+        return None
     if values and all(value is None for value in values):
         return QueryError(
             f"{called} gives None for the first records",
@@ -213,45 +216,30 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def _always_raises(called: str, kind: StepKind, raised: BaseException) -> QueryError:
+def _always_raises(
+    function: Callable[..., Any], called: str, kind: StepKind, raised: BaseException, record: object
+) -> QueryError:
     """The error for a function that fails on each of the first records: they would fail in every run."""
     return QueryError(
         f"{called} raises {describe_raised(raised)} on the first records",
-        instead=advise_of_raised(called, kind, raised),
+        instead=advise_of_raised(function, called, kind, raised, record),
     )
 
 
-def advise_of_raised(called: str, kind: StepKind, raised: BaseException) -> str:
-    """What to write instead of a function that fails on each of the first records."""
-    advice = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
-    if kind is StepKind.FILTER:
-        advice = "mend it"
-    if isinstance(raised, TypeError) and "not subscriptable" in str(raised):
-        advice = "write record.field: the fields of a dataclass are its attributes"
+def advise_of_raised(
+    function: Callable[..., Any], called: str, kind: StepKind, raised: BaseException, record: object
+) -> str:
+    """What to write instead of a function that fails on each of the first records, of which this is the first."""
+    if isinstance(raised, TypeError) and "not subscriptable" in str(raised) and "NoneType" not in str(raised):
         verb = called.split()[0]
         half = "value" if verb.endswith("_values") else "key" if verb.endswith("_keys") else ""
         if half:
-            advice = f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
-    if operands := advise_of_operands(raised):
-        advice = operands
-    if isinstance(raised, TypeError) and "tuple indices" in str(raised):
-        advice = "write record.field of a named tuple, and record[0] of a tuple"
-    if isinstance(raised, AttributeError) and raised.name and raised.obj is not None:
-        near = get_close_matches(raised.name, [name for name in dir(raised.obj) if not name.startswith("_")], 1)
-        fields = _list_fields(raised.obj)
-        advice = f"did you mean {near[0]}?" if near else f"it has {', '.join(fields)}" if fields else advice
-        if isinstance(raised.obj, list) and hasattr(str, raised.name):
-            advice = "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
-    return advice
-
-
-def _list_fields(value: object) -> Sequence[str]:
-    """The fields of a record of a class; none of anything else."""
-    try:
-        record = record_of(type(value))
-    except (OuzelError, NameError, TypeError):
-        return ()
-    return record.schema.names if record.form is Form.CLASS else ()
+            return f"write lambda {half}: …; it is given the {half} of each pair, not the pair"
+        return "write record.field: the fields of a dataclass are its attributes"
+    if isinstance(raised, AttributeError) and isinstance(raised.obj, list) and hasattr(str, raised.name or ""):
+        return "the record is a list; write flat_map instead of map before it, for each of its parts as a record"
+    otherwise = f"mend it; or, if it can be called in a run only, write {kind.value}(…, returns=tuple[str, int])"
+    return advise_of_error(raised, function, called, record) or ("mend it" if kind is StepKind.FILTER else otherwise)
 
 
 def _read_hint(function: Callable[..., Any], kind: StepKind) -> Hint | None:

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from ouzel.compiler.misfits import describe_misfit
-from ouzel.compiler.plan import PythonStep
+from ouzel.compiler.plan import PythonStep, StepPart
+from ouzel.compiler.raised import advise_of_error
 from ouzel.compiler.records import Form, RecordType, made_of
 from ouzel.dsl import producers, sampling
 from ouzel.dsl.column_functions import made_by_columns
@@ -17,7 +18,7 @@ from ouzel.dsl.in_python import interpret
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import as_tuples
 from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
-from ouzel.errors import BadRecord, NotSupported, QueryError
+from ouzel.errors import BadRecord, NotSupported, OuzelError, QueryError
 
 Dated = tuple[datetime | None, Any]
 """When a record happened, if that is known, and the record."""
@@ -30,6 +31,12 @@ class Memory:
     """
 
     def __init__(self, inputs: Mapping[str, Iterable[Any]]) -> None:
+        for name, records in inputs.items():
+            if isinstance(records, str | Mapping) or not isinstance(records, Iterable):
+                raise QueryError(
+                    f"memory({name}=…) takes the records of a source, a list, and {records!r:.60} is none",
+                    instead=f"write memory({name}=[…])",
+                )
         self.inputs = {name: list(records) for name, records in inputs.items()}
         self.written: dict[str, list[Any]] = {}
         self._found: dict[int, list[Dated]] = {}
@@ -67,7 +74,7 @@ class Memory:
             case producers.StepTaken(below=below, step=step):
                 if step.by_columns:
                     return _compute_columns(step, below.record, producer.record, self._of(below))
-                return [(time, made) for time, record in self._of(below) for made in sampling.applied(step, record)]
+                return [(time, made) for time, record in self._of(below) for made in _apply(step, record)]
             case producers.Filtered(below=below, condition=condition):
                 true = interpret(condition.bind(below.record.schema), below.record)
                 return [(time, record) for time, record in self._of(below) if true(record) is True]
@@ -124,6 +131,20 @@ class Memory:
     def _write(self, table: producers.ConnectorTable, records: list[Dated]) -> list[Dated]:
         self.written.setdefault(table.name, []).extend(record for _, record in records)
         return records
+
+
+def _apply(step: PythonStep, record: Any) -> list[Any]:
+    """The records that a step gives for one. What its function raises says below its text what it was given, and what to write."""
+    try:
+        return sampling.applied(step, record)
+    except OuzelError:
+        raise
+    except Exception as error:
+        given = record if step.part is StepPart.RECORD else record[step.part is StepPart.VALUE]
+        error.add_note(f"{step.called} (at {step.place}) was given {given!r:.300}")
+        if advice := advise_of_error(error, step.function, step.called, given):
+            error.add_note(advice)
+        raise
 
 
 IN_LOOPS = (producers.GivenRecords, producers.StepTaken, producers.NamedAs, producers.AlsoPlanned)

@@ -75,6 +75,7 @@ from ouzel.dsl.producers import (
 )
 from ouzel.dsl.running_sums import running_nodes
 from ouzel.dsl.shapes import in_classes
+from ouzel.dsl.sink_advice import advise_of_changes
 from ouzel.dsl.windows import EVENT_TIME, TIME, time_node, window_nodes
 from ouzel.errors import NotSupported, PlanError, QueryError
 from ouzel.job import Job, connector_traits
@@ -320,16 +321,9 @@ def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place:
     mode = choose_mode(table.traits, table.options, changes=changes, keyed=keyed)
     if mode is not None:
         return mode
-    modes, writes = table.traits.modes, table.traits.writes
-    assert writes is not None, "one that cannot be written was refused"
-    option = (
-        f", or give it {writes.changes_by[0]}='{writes.changes_by[1]}'"
-        if writes.changes_by and "retract" in modes
-        else ""
-    )
     raise QueryError(
         f"'{table.name}' ({table.traits.name}) only takes new records, and these change (at {place})",
-        instead=f"write to a connector that replaces rows by key or takes them back{option}",
+        instead=advise_of_changes(table.traits, keyed),
     )
 
 

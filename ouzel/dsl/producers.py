@@ -258,6 +258,11 @@ def undated(end: Producer) -> Producer | None:
     return found[id(end)]
 
 
+def has_changes(end: Producer) -> bool:
+    """Whether some of its records may be taken back: those behind a sum by key, or a join that waits for a match."""
+    return any(isinstance(one, Summed) or (isinstance(one, JoinedPairs) and one.stays) for one in entire_graph(end))
+
+
 def is_tail(producer: Producer) -> bool:
     """Whether it has an effect: it writes, or keeps totals in a store; a name above it does not count."""
     match producer:

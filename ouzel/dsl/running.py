@@ -11,6 +11,7 @@ from ouzel.compiler.records import RecordType
 from ouzel.dsl.advice import check_verbs
 from ouzel.dsl.options import StepOptions
 from ouzel.dsl.producers import Producer, entire_graph
+from ouzel.dsl.suspects import warn_of_suspects
 from ouzel.dsl.variables import warn_of_later_values
 from ouzel.errors import QueryError
 
@@ -56,6 +57,7 @@ class Runnable(Generic[T_co]):
         from ouzel.dsl.plan import plan_job
 
         warn_of_later_values(entire_graph(self.producer))
+        warn_of_suspects(self.producer)
         return plan_job(self.producer, options or {}, answers, settings)
 
     def run(

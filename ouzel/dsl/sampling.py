@@ -29,6 +29,7 @@ from ouzel.dsl import producers
 from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, advise_of_raised
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
+from ouzel.dsl.suspects import find_suspect
 from ouzel.dsl.variables import copy_for_trial
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import BadRecord, OuzelError, QueryError
@@ -137,8 +138,7 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
             with in_user_code():
                 found = None if given_first is None else list(islice(_try(step, given_first, raised), SAMPLE_ROWS))
             if given_first and len(raised) == len(given_first):
-                problem = f"raises {describe_raised(raised[0])} on the first records"
-                producer.cache["raised"] = problem, advise_of_raised(step.called, step.kind, raised[0])
+                producer.cache["raised"] = _describe_raised(step, given_first[0], raised[0])
             return found
         case producers.JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
@@ -163,6 +163,13 @@ def _samples(producer: producers.Producer) -> list[Any] | None:
         case producers.Queried(tables=tables):
             return _compute(producer, tables)
     return None
+
+
+def _describe_raised(step: PythonStep, record: Any, error: BaseException) -> tuple[str, str]:
+    """What a step raises on this record and all others, and what to write instead."""
+    argument = record if step.part is StepPart.RECORD else record[step.part is StepPart.VALUE]
+    advice = advise_of_raised(step.function, step.called, step.kind, error, argument)
+    return f"raises {describe_raised(error)} on the first records", advice
 
 
 @runtime_checkable
@@ -401,9 +408,11 @@ def _read(producer: producers.TableRead) -> list[Any] | None:
         return None
 
 
-def find_failed(producer: producers.Producer) -> QueryError | None:
-    """Why nothing comes of it: the error of the first of its sources that could not be read, or of its first step that fails on each of
-    the first records, in the words of a program; None if there is none."""
+def find_failed(producer: producers.Producer, comes: bool) -> QueryError | None:
+    """Why nothing comes of it, or if something `comes`, why that may be None: the error of the first of its sources that could not be read,
+    or of its first step that fails on each of the first records, in the words of a program; None if there is none."""
+    if comes:
+        return find_suspect(producer)
     graph = producers.entire_graph(producer)
     if failed := [one for one in graph if "unread" in one.cache]:
         problem = f"reads a source that cannot be read (at {failed[0].place}): {failed[0].cache['unread']}"

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from zoneinfo import ZoneInfo
 
+from ouzel.callers import users_line
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
@@ -29,12 +30,12 @@ from ouzel.dsl.advice import (
     check_verbs,
     mapping_of,
     of_no_service,
-    of_no_time,
+    of_no_stream,
     told_of_pipe,
 )
 from ouzel.dsl.elsewhere import WHOLE
 from ouzel.dsl.expressions import Expr, col
-from ouzel.dsl.functions import function_id, function_name, users_line
+from ouzel.dsl.functions import function_id, function_name
 from ouzel.dsl.in_python import is_plainly_ordered
 from ouzel.dsl.inference import check_condition, declaration_of, result_hint
 from ouzel.dsl.producers import (
@@ -58,8 +59,9 @@ from ouzel.dsl.producers import (
 from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.services import Service
 from ouzel.dsl.shapes import total_hint
+from ouzel.dsl.time_advice import of_no_time
 from ouzel.dsl.trial_sums import check_laws_of
-from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_changes
+from ouzel.dsl.variables import check_no_stream, variables_of, warn_of_chance, warn_of_changes
 from ouzel.dsl.windows import WindowTotal, check_timed, check_windows, check_zone, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -122,10 +124,7 @@ class Stream(Runnable[T_co]):
         parts = [self, *others]
         for other in others:
             if not isinstance(other, Stream):
-                raise QueryError(
-                    f"a stream is merged with a stream, and {other!r} is none",
-                    instead="to compute something of each record write stream.map(function)",
-                )
+                raise of_no_stream(other, Stream)
             if [one.type for one in other.record.columns] != [one.type for one in self.record.columns]:
                 raise QueryError(
                     f"a stream of {self.record} cannot be merged with one of {other.record}",
@@ -420,6 +419,7 @@ class Stream(Runnable[T_co]):
         check_plain(step.function, called, may_yield=kind is not StepKind.FILTER)
         check_gives(step.function, called)
         warn_of_changes(step.function, called)
+        warn_of_chance(step.function, called, self.producer)
         check_no_stream(step.function, called, Runnable)
         variables = variables_of(step.function)
         step = sampling.identified(step, function_id(step.function))
@@ -439,7 +439,7 @@ class Stream(Runnable[T_co]):
             said,
             first_records,
             called,
-            lambda: sampling.find_failed(self.producer),
+            lambda comes: sampling.find_failed(self.producer, comes),
         )
         record = self._make_record(part, made)
         return Stream(StepTaken(self.producer, step, variables, bool(tried), record=record, place=place))

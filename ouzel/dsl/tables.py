@@ -8,7 +8,6 @@ Store.kafka("counts", format="json", bootstrap_servers="…")
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import warnings
@@ -19,15 +18,15 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
+from ouzel.callers import users_line
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
 from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spell, why_no_hint
 from ouzel.compiler.sql.statements.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
-from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import list_options
 from ouzel.dsl.advice import advise_of_type, check_decimals, check_records, check_text_name, spelled_in_python
-from ouzel.dsl.functions import users_line
+from ouzel.dsl.known_connectors import check_known, check_record_type
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
 from ouzel.job import connector_traits
@@ -95,6 +94,7 @@ class Reading:
         subject = _named(self._connector, subject)
         if record is _LINES:
             record = _type_of_lines(self._connector, subject, columns, options)
+        record = check_record_type(self._connector, subject, record, options)
         if unasked or isinstance(record, str):
             given = ", ".join(spell(one) if isinstance(one, type) else f"{one!r:.60}" for one in (record, *unasked))
             raise QueryError(
@@ -133,6 +133,11 @@ def _named(connector: str, subject: object) -> str:
     """
     if isinstance(subject, str | PurePath):
         return str(subject)
+    if isinstance(subject, list | tuple) and subject:
+        raise QueryError(
+            f"what the connector {connector} reads or writes is one text, and {subject!r:.60} is none",
+            instead=f"write a pattern, {connector}('data/*.csv', …), or merge a source of each",
+        )
     shown = spell(subject) if isinstance(subject, type) else f"{subject!r:.60}"
     rest = f", {shown}" if isinstance(subject, type) else ""
     raise QueryError(
@@ -187,8 +192,17 @@ class Writing:
     def __init__(self, connector: str) -> None:
         self._connector = connector
 
+    def __repr__(self) -> str:
+        return f"<the sink {self._connector}, which is not called>"
+
     def __call__(
-        self, subject: str | PurePath = "", /, *, columns: Sequence[str] = (), name: str = "", **options: object
+        self,
+        subject: str | PurePath = "",
+        /,
+        *unasked: object,
+        columns: Sequence[str] = (),
+        name: str = "",
+        **options: object,
     ) -> ConnectorTable:
         """Where records go.
 
@@ -201,6 +215,11 @@ class Writing:
         Raises:
             QueryError: there is no such option, one is missing or wrong, or it cannot be written.
         """
+        if unasked:
+            raise QueryError(
+                f"a sink takes where it writes, and options by their names, not {unasked[0]!r:.60}",
+                instead=f"the records say their type: write {self._connector}({subject!r}, format='csv')",
+            )
         table = make_table(self._connector, _named(self._connector, subject), name, options, columns, None)
         if table.traits.writes is None:
             raise QueryError(f"the connector {self._connector} is only read", instead="write to another one")
@@ -259,7 +278,7 @@ class _Readable(type):
             raise TypeError(f"a source is made by its connector, and not by Source itself; {advice}")
 
     def __getattr__(cls, connector: str) -> Reading:
-        return Reading(_check_known(connector, cls.__name__))
+        return Reading(check_known(connector, cls.__name__))
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(name for name, row in CONNECTORS.items() if row.reads or row.defines)})
@@ -271,7 +290,7 @@ class _Writable(type):
         return _described(cls, ", option=value, ...", (name for name, row in CONNECTORS.items() if row.writes))
 
     def __getattr__(cls, connector: str) -> Writing:
-        return Writing(_check_known(connector, cls.__name__))
+        return Writing(check_known(connector, cls.__name__))
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(name for name in CONNECTORS if CONNECTORS[name].writes)})
@@ -281,7 +300,7 @@ class _Keepable(_Writable):
     __doc__ = _Writable.__dict__["__doc__"]  # a class has one of its own, if only None
 
     def __getattr__(cls, connector: str) -> KeepingTotals:  # type: ignore[override]
-        return KeepingTotals(_check_known(connector, cls.__name__))
+        return KeepingTotals(check_known(connector, cls.__name__))
 
 
 def _checks_arguments(of: F) -> F:
@@ -366,38 +385,6 @@ def _described(cls: type, shape: str, names: Iterable[str]) -> str:
 
     own = cls.__dict__.get("__doc__") or ""
     return f"{own}\n\n{describe_connectors(cls.__name__, shape, names)}"
-
-
-class UnknownConnector(QueryError, AttributeError):
-    """There is no such connector; who only looks whether there is an attribute finds none."""
-
-
-def _check_known(connector: str, what: str) -> str:
-    if connector.startswith("_"):  # pydoc and others ask for what a class may have
-        raise AttributeError(connector)
-    if connector not in connector_traits():
-        near = difflib.get_close_matches(connector, list(connector_traits()), 1)
-        advice = f"did you mean {what}.{near[0]}?" if near else f"there are {', '.join(connector_traits())}"
-        if connector in FORMATS:
-            raise UnknownConnector(
-                f"{connector} is a format, and no connector", instead=f"write {what}.file('path', format='{connector}')"
-            )
-        form = re.sub("^(read|from|write|to)_", "", connector)
-        if form in FORMATS:
-            advice = f"write {what}.file('path', format='{form}')"
-        elif what == "Source" and form in (
-            "list",
-            "collection",
-            "iterable",
-            "elements",
-            "records",
-            "dicts",
-            "pandas",
-            "polars",
-        ):
-            advice = "write Source.of([…]) of the records"
-        raise UnknownConnector(f"there is no connector '{connector}'", instead=advice)
-    return connector
 
 
 def make_table(

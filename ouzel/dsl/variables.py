@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from itertools import pairwise
-from types import FunctionType
+from itertools import pairwise, takewhile
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import cloudpickle
@@ -19,8 +19,19 @@ import cloudpickle
 from ouzel.callers import users_level
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.compiler.user_code import find_change, instructions_of
-from ouzel.dsl.producers import Producer, StepTaken
+from ouzel.dsl.producers import Producer, StepTaken, has_changes
 from ouzel.errors import QueryError
+
+DRAWN = {
+    "random": ("random", "randint", "uniform", "choice", "choices", "sample", "gauss", "randrange", "getrandbits", "normalvariate"),
+    "uuid": ("uuid4", "uuid1"),
+    "secrets": ("token_hex", "token_bytes", "token_urlsafe", "randbelow", "choice"),
+    "time": ("time", "time_ns", "monotonic", "perf_counter"),
+    "datetime": ("now", "utcnow", "today"),
+    "date": ("today",),
+    "numpy.random": ("rand", "randn", "randint", "random", "normal", "choice", "uniform"),
+}  # fmt: skip
+"""Functions of modules that give another value each time."""
 
 NEAR = 4
 """Within so many instructions of one another a value is computed and stored."""
@@ -46,6 +57,38 @@ def warn_of_changes(function: Callable[..., Any], called: str) -> None:
     else:
         return
     warnings.warn(f"{called} {told}", QueryWarning, stacklevel=users_level())
+
+
+def warn_of_chance(function: Callable[..., Any], called: str, below: Producer) -> None:
+    """Warn of a function behind a sum that gives something else each time it is called: it is called for the former total again."""
+    plain = _plain(function) if has_changes(below) else None
+    drawn = next(_find_drawn(plain), "") if plain is not None else ""
+    if drawn:
+        warnings.warn(
+            f"{called} asks {drawn}, and gives another record each time: behind a sum it is called for the former total again, to take "
+            "back what it made of that, and finds something else; call it before the sum",
+            QueryWarning,
+            stacklevel=users_level(),
+        )
+
+
+def _find_drawn(function: FunctionType) -> Iterator[str]:
+    """What the function asks of chance or of the clock."""
+    around, made = _around(function), instructions_of(function.__code__)
+    for place, one in enumerate(made):
+        if one.opname not in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            continue
+        owner = around.get(one.argval)
+        if isinstance(owner, FunctionType | BuiltinFunctionType | MethodType):
+            home = owner.__module__ if isinstance(owner, FunctionType) else type(owner.__self__).__module__
+            home = home if home in DRAWN else owner.__module__ or ""
+            yield from [f"{home}.{owner.__name__}"] if owner.__name__ in DRAWN.get(home, ()) else []
+        for then in takewhile(lambda then: then.opname in ("LOAD_ATTR", "LOAD_METHOD"), made[place + 1 :]):
+            if not isinstance(owner, ModuleType | type):
+                break
+            if then.argval in DRAWN.get(owner.__name__, ()):
+                yield f"{owner.__name__}.{then.argval}"
+            owner = vars(owner).get(then.argval)
 
 
 def copy_for_trial(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,8 +24,9 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.records import KEY, VALUE, Form, Hint, RecordType
 from ouzel.compiler.types import INTERVAL, TIMESTAMP, DataType, Field
-from ouzel.dsl.advice import advise_of_time, check_span, of_no_windows
+from ouzel.dsl.advice import check_span, of_no_windows
 from ouzel.dsl.producers import Producer, undated
+from ouzel.dsl.time_advice import advise_of_time
 from ouzel.errors import QueryError
 
 K = TypeVar("K")

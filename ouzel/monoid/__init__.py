@@ -53,7 +53,9 @@ _ELSEWHERE = {
     "Average": "Mean()", "Avg": "Mean()", "CountDistinct": "HyperLogLog(), or SetOf() and its length", "Distinct": "SetOf()",
     "Set": "SetOf()", "List": "ListOf()", "Collect": "ListOf()", "ArgMax": "MaxBy()", "ArgMin": "MinBy()", "Median": "Quantile(0.5)",
     "Percentile": "Quantile(0.95)", "Any": "Or()", "All": "And()", "StdDev": "Moments()", "Variance": "Moments()", "Histogram": "Bag()",
-    "Top": "TopK(10)",
+    "Top": "TopK(10)", "Concat": "ListOf()", "Stats": "Moments()",
+    **dict.fromkeys(("Reduce", "Fold", "Custom", "Aggregate", "Reducer", "Aggregator", "Combine", "Lambda"),
+                    "UserDefined(name, empty, add, type), whose add takes two totals"),
 }  # fmt: skip
 """What other libraries call monoids, and what to write here."""
 

@@ -9,25 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Protocol, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from ouzel.callers import users_line
 from ouzel.compiler.types import (
-    BIGINT,
-    BOOLEAN,
-    BYTES,
-    DATE,
-    DOUBLE,
-    INTERVAL,
-    TIMESTAMP,
-    VARCHAR,
-    ArrayType,
-    DataType,
-    DecimalType,
-    Field,
-    MapType,
     Schema,
 )
 from ouzel.compiler.user_code import check_plain
@@ -50,8 +37,10 @@ from ouzel.planner.methods import (
 )
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.own_state import KeepsState
+from ouzel.planner.schemas import declared_outputs
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Resources, Topology
+from ouzel.planner.wiring import SetComponent, check_part, check_wiring
 
 if TYPE_CHECKING:
     import polars as pl
@@ -275,11 +264,22 @@ def _make_frame(rows: Sequence[Any], fields: Sequence[str], verb: str) -> pl.Dat
     """The frame of rows that a method of the user's gave."""
     import polars as pl
 
+    twice = next((name for name in fields if list(fields).count(name) > 1), "")
+    if twice and not isinstance(fields, str):
+        raise TypeError(f"fields names {twice!r} twice; give each column a name of its own")
     advice = "return rows as tuples: [(value,)]" if verb == "handle" else "return a row as a tuple: (value,)"
     kinds = (tuple, list) if verb == "handle" else (tuple, list, dict)
     plain = next((row for row in rows if not isinstance(row, kinds)), None)
     if plain is not None:
-        raise TypeError(f"{verb} gave {plain!r:.60}, which is no row; {advice}")
+        shown = f"{plain!r:.60}" if not isinstance(plain, pl.DataFrame | pl.Series) else f"a {type(plain).__name__}"
+        raise TypeError(f"{verb} gave {shown}, which is no row; {advice}")
+    other = next(
+        (row for row in rows if isinstance(row, dict) and row.keys() - set(fields) and set(fields) - row.keys()), None
+    )
+    if other is not None and fields:
+        raise TypeError(
+            f"{verb} gave a dict with {', '.join(map(str, other))}, and the fields are {', '.join(fields)}; write these as its keys"
+        )
     if isinstance(fields, str):
         raise TypeError(f"fields is the text {fields!r}; write fields = ({fields!r},) in the class")
     if not fields:
@@ -292,52 +292,6 @@ def _make_frame(rows: Sequence[Any], fields: Sequence[str], verb: str) -> pl.Dat
     return pl.DataFrame(rows, schema=list(fields), orient="row")
 
 
-_PYTHON_TYPES: dict[object, DataType] = {
-    str: VARCHAR, int: BIGINT, float: DOUBLE, bool: BOOLEAN, bytes: BYTES, date: DATE, datetime: TIMESTAMP, timedelta: INTERVAL,
-    Decimal: DecimalType(38, 18),
-}  # fmt: skip
-
-
-def schema(*unnamed: object, **columns: object) -> Schema:
-    """A schema: `schema(word=str, at=datetime, price="DECIMAL(10, 2)", tags=list[str])`.
-
-    A column's type is a Python type (str, int, float, bool, bytes, date, datetime, timedelta, Decimal, list[...], dict[..., ...]), the text
-    of an SQL type, or an Ouzel type.
-
-    Raises:
-        PlanError: one is none of these.
-        QueryError: the text is no SQL type.
-    """
-    if unnamed:
-        shown = ", ".join(f"{one if isinstance(one, str) and one.isidentifier() else 'word'}=str" for one in unnamed)
-        raise PlanError(
-            f"a schema has types by the names of columns, not {unnamed[0]!r:.60}; write ouzel.schema({shown})"
-        )
-    return Schema(tuple(Field(name, _type_of(name, kind)) for name, kind in columns.items()))
-
-
-def _type_of(column: str, kind: object) -> DataType:
-    if isinstance(kind, DataType):
-        return kind
-    if isinstance(kind, str):
-        from ouzel.compiler.sql.syntax.source import QueryText
-        from ouzel.compiler.sql.syntax.type_names import read_type
-
-        source = QueryText(kind)
-        return read_type(source, source.tokens())
-    inner = [_type_of(column, part) for part in get_args(kind)]
-    if get_origin(kind) is list:
-        return ArrayType(*inner)
-    if get_origin(kind) is dict:
-        return MapType(*inner)
-    if kind not in _PYTHON_TYPES:
-        known = ", ".join(one.__name__ for one in _PYTHON_TYPES if isinstance(one, type))
-        raise PlanError(
-            f"column '{column}' cannot be {kind!r}; write {known}, list[...], dict[..., ...] or an SQL type as text"
-        )
-    return _PYTHON_TYPES[kind]
-
-
 class TopologyBuilder:
     """Wires spouts and bolts into a Topology."""
 
@@ -348,10 +302,10 @@ class TopologyBuilder:
                 f"write ouzel.TopologyBuilder({name!r}, ouzel.Settings(parallelism=2))"
             )
         self.name, self.settings = name, with_own_interval(settings or Settings())
-        self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], BoltDeclarer, Resources]] = []
+        self._parts: list[_Part] = []
 
     def __repr__(self) -> str:
-        parts = ", ".join(name for name, *_ in self._parts)
+        parts = ", ".join(part.name for part in self._parts)
         return f"<topology builder {self.name}: {parts or 'nothing yet'}; build() gives the topology>"
 
     if not TYPE_CHECKING:
@@ -374,8 +328,14 @@ class TopologyBuilder:
             QueryError: one of its methods is an `async def`.
             PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
+        check_part(name, parallelism, resources, "set_spout")
+        _check_kind(name, spout, Spout)
         _check_methods(name, spout)
-        self._parts.append((name, spout, parallelism, _outputs(name, outputs), BoltDeclarer(name), resources))
+        self._parts.append(
+            _Part(
+                name, spout, parallelism, declared_outputs(name, outputs), BoltDeclarer(name), resources, users_line()
+            )
+        )
 
     @check_component_call
     def set_bolt(
@@ -392,62 +352,65 @@ class TopologyBuilder:
             QueryError: one of its methods is an `async def`.
             PlanError: it lacks the method that its base asks for, one takes other arguments, or `outputs` is no schema.
         """
+        check_part(name, parallelism, resources, "set_bolt")
+        _check_kind(name, bolt, Bolt)
         _check_methods(name, bolt)
         declarer = BoltDeclarer(name)
-        self._parts.append((name, bolt, parallelism, _outputs(name, outputs or {}), declarer, resources))
+        self._parts.append(
+            _Part(name, bolt, parallelism, declared_outputs(name, outputs or {}), declarer, resources, users_line())
+        )
         return declarer
 
     def build(self) -> Topology:
         """The topology.
 
         Raises:
-            PlanError: two components share a name, one has no tasks, or one reads what is not there.
+            PlanError: two components share a name, one reads what is not there or what comes of itself, or there is no spout.
         """
-        components = tuple(
-            Component(name, parallelism, tuple(declarer.inputs), outputs, user=logic, resources=resources)
-            for name, logic, parallelism, outputs, declarer, resources in self._parts
-        )
+        found = [part.as_set() for part in self._parts]
+        check_wiring(found)
+        components = tuple(one.component for one in found)
         check_epochs(components, self.settings)
-        names = [component.name for component in components]
-        written = {
-            (component.name, output.stream): output.schema.names
-            for component in components
-            for output in component.outputs
-        }
-        for component in components:
-            if not isinstance(component.user, Spout | Bolt):
-                raise PlanError(
-                    f"'{component.name}' is no Spout or Bolt but {component.user!r}; {advise_of_object(component.user)}"
-                )
-            if names.count(component.name) > 1:
-                raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
-            if component.parallelism < 1:
-                raise PlanError(
-                    f"'{component.name}' cannot have a parallelism of {component.parallelism}; write 1 or more"
-                )
-            for link in component.inputs:
-                if link.component not in names:
-                    raise PlanError(
-                        f"'{component.name}' reads '{link.component}', and there is no such component; there are {', '.join(names)}"
-                    )
-                if (link.component, link.stream) not in written:
-                    raise PlanError(
-                        f"'{component.name}' reads stream '{link.stream}' of '{link.component}', which nobody writes; declare it in outputs"
-                    )
-                lacking = [name for name in link.grouping.fields if name not in written[link.component, link.stream]]
-                if lacking:
-                    there = ", ".join(written[link.component, link.stream])
-                    raise PlanError(
-                        f"'{component.name}' groups '{link.component}' by '{lacking[0]}', which it does not emit; it emits {there}"
-                    )
-                if isinstance(component.user, RowBolt) and type(component.user).process is RowBolt.process:
-                    columns = written[link.component, link.stream]
-                    check_call(component.name, component.user.handle, "handle", columns)
-            if isinstance(component.user, Bolt) and not component.inputs:
-                raise PlanError(
-                    f"bolt '{component.name}' reads nothing; write set_bolt('{component.name}', …).shuffle_grouping({names[0]!r})"
-                )
+        written = {(one.name, output.stream): output.schema.names for one in components for output in one.outputs}
+        for one in components:
+            if isinstance(one.user, RowBolt) and type(one.user).process is RowBolt.process:
+                for link in one.inputs:
+                    check_call(one.name, one.user.handle, "handle", written[link.component, link.stream])
         return Topology(self.name, components, self.settings)
+
+
+class _Part(NamedTuple):
+    """What a builder was given for one component, and the user's line that gave it."""
+
+    name: str
+    user: Spout | Bolt
+    parallelism: int
+    outputs: tuple[Output, ...]
+    declarer: BoltDeclarer
+    resources: Resources
+    place: str
+
+    def as_set(self) -> SetComponent:
+        """The component as it is now."""
+        inputs = tuple(self.declarer.inputs)
+        made = Component(self.name, self.parallelism, inputs, self.outputs, user=self.user, resources=self.resources)
+        return SetComponent(made, self.place, tuple(self.declarer.places), isinstance(self.user, Bolt))
+
+
+def _check_kind(name: str, user: object, kind: type[Spout] | type[Bolt]) -> None:
+    """See that a component is a spout where one is set, and a bolt where one is.
+
+    Raises:
+        PlanError: it is something else.
+    """
+    if isinstance(user, kind):
+        return
+    if isinstance(user, Spout | Bolt):
+        is_, takes, verb = ("Bolt", "Spout", "set_bolt") if kind is Spout else ("Spout", "Bolt", "set_spout")
+        raise PlanError(
+            f"'{name}' is a {is_}, and set_{takes.lower()} takes a {takes}; write {verb}({name!r}, {type(user).__name__}(), …)"
+        )
+    raise PlanError(f"'{name}' is no {kind.__name__} but {user!r:.200}; {advise_of_object(user, kind.__name__)}")
 
 
 ASKED: tuple[tuple[type, str, str], ...] = (
@@ -483,12 +446,3 @@ def _check_methods(component: str, user: Spout | Bolt) -> None:
         warn_of_late_emits(component, user)
     if isinstance(user, Spout):
         warn_of_no_end(component, user)
-
-
-def _outputs(component: str, declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
-    streams = {DEFAULT_STREAM: declared} if isinstance(declared, Schema) else declared
-    if not isinstance(streams, dict) or not all(isinstance(one, Schema) for one in streams.values()):
-        raise PlanError(
-            f"the outputs of '{component}' are {declared!r:.60}, and no schema; write ouzel.schema(word=str, n=int)"
-        )
-    return tuple(Output(columns, stream=stream) for stream, columns in streams.items())

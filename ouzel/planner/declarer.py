@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ouzel.callers import users_line
 from ouzel.planner.elsewhere import advise_of_declarer
-from ouzel.planner.methods import check_grouped
+from ouzel.planner.methods import check_chooser, check_grouped
 from ouzel.planner.topology import DEFAULT_STREAM, Grouping, GroupingKind, Input
+from ouzel.planner.wiring import named_component
 
 
 class BoltDeclarer:
@@ -16,6 +18,7 @@ class BoltDeclarer:
     def __init__(self, name: str) -> None:
         self.name = name
         self.inputs: list[Input] = []
+        self.places: list[str] = []
 
     def __repr__(self) -> str:
         reads = ", ".join(f"{one.component} by {one.grouping.kind.value}" for one in self.inputs)
@@ -27,8 +30,14 @@ class BoltDeclarer:
             raise AttributeError(advise_of_declarer(name, dir(type(self))))
 
     def grouping(self, component: str, grouping: Grouping, stream: str = DEFAULT_STREAM) -> BoltDeclarer:
-        """Read a stream with any grouping."""
-        self.inputs.append(Input(component, grouping, stream))
+        """Read a stream with any grouping.
+
+        Raises:
+            PlanError: the component is given by something else than its name.
+        """
+        named = named_component(f"{grouping.kind.value.replace('-', '_')}_grouping", component)
+        self.inputs.append(Input(named, grouping, stream))
+        self.places.append(users_line())
         return self
 
     def fields_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> BoltDeclarer:
@@ -76,5 +85,10 @@ class BoltDeclarer:
     def custom_grouping(
         self, component: str, chooser: Callable[..., Any], stream: str = DEFAULT_STREAM
     ) -> BoltDeclarer:
-        """`chooser(frame, tasks)` gives each row's task index."""
+        """`chooser(frame, tasks)` gives each row's task index, from 0 to below `tasks`.
+
+        Raises:
+            PlanError: it is no function, or takes other arguments.
+        """
+        check_chooser(self.name, component, chooser)
         return self.grouping(component, Grouping(GroupingKind.CUSTOM, chooser=chooser), stream)

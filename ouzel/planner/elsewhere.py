@@ -64,6 +64,10 @@ FRAME = {
     "map": "map_elements(function)", "count_values": "value_counts()", "empty": "is_empty()", "topandas": "to_pandas()",
     "copy": "clone()", "applymap": "with_columns(…)", "nunique": "n_unique()", "agg": "select(…)",
     "aggregate": "select(…)", "show": "head()",
+    **dict.fromkeys(
+        ["values", "value", "tuples", "tup", "get_values"],
+        "for row in frame.iter_rows(), or derive the bolt from ouzel.RowBolt, whose handle is called with each row",
+    ),
 }  # fmt: skip
 """What pandas and PySpark call what Polars calls otherwise, in lower case."""
 

@@ -93,8 +93,13 @@ def check_call(component: str, method: Callable[..., Any], name: str, given: Seq
     except TypeError:
         raise PlanError(
             f"{name} of '{component}' takes {_list(signature.parameters)}, and is called with {_list(given)}; "
-            f"write def {name}({', '.join(['self', *given])})"
+            f"write {_spell_def(name, given)}"
         ) from None
+
+
+def _spell_def(name: str, given: Sequence[str]) -> str:
+    """How a method of this name is written, or a function that has none."""
+    return f"def {name}({', '.join(['self', *given])})" if name.isidentifier() else f"lambda {', '.join(given)}: …"
 
 
 def check_grouped(verb: str, component: str, names: Sequence[object]) -> None:
@@ -117,6 +122,20 @@ def check_grouped(verb: str, component: str, names: Sequence[object]) -> None:
     raise PlanError(
         f"{verb} takes names of columns, not the {kind} {wrong!s:.60}; write {verb}({component!r}, {written})"
     )
+
+
+def check_chooser(component: str, read: str, chooser: object) -> None:
+    """See that what deals rows to the tasks of a component is a function of a frame and a number of tasks.
+
+    Raises:
+        PlanError: it is not.
+    """
+    if not callable(chooser):
+        raise PlanError(
+            f"custom_grouping of '{component}' takes a function, not {chooser!r:.60}; "
+            f"write custom_grouping({read!r}, lambda frame, tasks: frame['n'].to_numpy() % tasks)"
+        )
+    check_call(component, chooser, "the chooser of a custom_grouping", ["frame", "tasks"])
 
 
 def warn_of_no_end(component: str, user: object) -> None:
@@ -249,15 +268,24 @@ def _list(names: Sequence[str] | Any) -> str:
     return f"({', '.join(names)})" if names else "nothing"
 
 
-def advise_of_object(user: object) -> str:
-    """What to write instead of what is no spout or bolt."""
+def advise_of_object(user: object, kind: str) -> str:
+    """What to write instead of what is no spout or bolt, whichever `kind` is asked for."""
+    row = (
+        "ouzel.RowBolt, whose handle is called with each row"
+        if kind == "Bolt"
+        else "ouzel.RowSpout, whose next_row gives each row"
+    )
     if isinstance(user, type):
         takes = inspect.signature(user).parameters.values()
         asked = any(one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD for one in takes)
         return f"pass an object of the class: {user.__name__}({'…' if asked else ''})"
     if callable(user):
-        return "write a class of ouzel.RowBolt, whose handle is called with each row"
-    return "pass an object of one"
+        return f"write a class of {row}"
+    if type(user).__name__ == "Stream":
+        return "a stream is a topology by itself: call table(), run() or start() of it"
+    if type(user).__module__ == "__main__":
+        return f"derive its class from one: class {type(user).__name__}(ouzel.{kind}); or from {row}"
+    return f"pass an object of one, as of a class of {row}"
 
 
 def check_component_call(method: F) -> F:

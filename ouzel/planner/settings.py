@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, get_type_hints
 
 from ouzel.callers import check_binding
@@ -124,8 +125,38 @@ def _check_names(settings: S) -> S:
         unknown = next((name for name in named if name not in get_type_hints(settings)), None)
         return error if unknown is None else QueryError(f"there is no setting '{unknown}'", instead=_advise(unknown))
 
-    settings.__init__ = check_binding(settings.__init__, refuse)  # type: ignore[misc]
+    settings.__init__ = check_binding(_with_values(settings), refuse)  # type: ignore[misc]
     return settings
+
+
+def _with_values(settings: type) -> Callable[..., None]:
+    """How settings are made of values as programs write them: texts for what has names, spans of time for milliseconds."""
+    make: Callable[..., None] = settings.__init__  # type: ignore[misc]
+
+    @wraps(make)
+    def make_of_values(self: object, *given: Any, **named: Any) -> None:
+        hints = _hints_of(settings)
+        make(self, *given, **{name: _read_value(name, value, hints.get(name)) for name, value in named.items()})
+
+    return make_of_values
+
+
+_hints_of = lru_cache(get_type_hints)
+
+
+def _read_value(name: str, value: Any, kind: type | None) -> Any:
+    """A value that a program gives for a setting; one of another type is read as SET reads its text.
+
+    Raises:
+        QueryError: it cannot be.
+    """
+    if kind is None:
+        return value
+    is_fit = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    is_number = type(value) in (int, float)
+    if (is_fit or (kind is float and is_number)) and not (is_number and value < 0 and name != "checkpoint_interval_ms"):
+        return value
+    return _parse(name, setting_text(name, value), kind)
 
 
 @_check_names

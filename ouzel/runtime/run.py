@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import Enum
 from html import escape
@@ -16,8 +16,9 @@ from ouzel.callers import check_binding, is_looped_over, unpacked_names
 from ouzel.compiler.plan import AddsWindow
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
+from ouzel.runtime.observe.advice import Advice
 from ouzel.runtime.observe.counts import RunCounts
-from ouzel.runtime.protocol.messages import Event, Waiting
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Event, Waiting
 from ouzel.spans import microseconds_of
 from ouzel.uncalled import UserMethod
 
@@ -41,7 +42,7 @@ class RunState(Enum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status(RunCounts):
     """Totals since the start, over all tasks; the counts are those of RunCounts.
 
@@ -56,7 +57,7 @@ class Status(RunCounts):
         events: what has happened, in order.
         ranges: what each spout has read and what of that is wholly acked: component -> partition id -> (first offset, end).
         times: how far event time has come at those ends, in microseconds, for partitions whose rows have one.
-        watermarks: how far each spout's event time is, in microseconds.
+        watermarks: how far each spout's event time is, in microseconds: -(1 << 63) before the first, (1 << 63) - 1 at the end.
         waiting: why it does not go on.
         began: up to when a run before had closed the windows of a spout that goes on from it, in microseconds.
         lag: how many records wait in the sources behind what was read, as far as these can tell.
@@ -86,11 +87,21 @@ class Status(RunCounts):
     backlogs: Mapping[str, Sequence[Backlog]] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """As of any dataclass, but that a watermark is None before the first, and `end` behind the last."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["watermarks"] = {name: _shown_time(time_us) for name, time_us in self.watermarks.items()}
+        return f"Status({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
     def __iter__(self) -> NoReturn:
         raise TypeError(
             "a Status has counts and no rows, for run() drops those of a SELECT; write ouzel.table(query) for its answer, "
             "or for row in ouzel.start(query)"
         )
+
+
+def _shown_time(time_us: int) -> int | str | None:
+    return None if time_us <= BEGINNING_OF_TIME else "end" if time_us >= END_OF_TIME else time_us
 
 
 STATE_LOST, ROWS_LOST = LOSSES = "state-lost", "rows-lost"
@@ -101,6 +112,9 @@ ROLLED_BACK = "rolled-back"
 
 ASYNC_WAIT_S = 0.5
 """How long a thread waits at once for those who iterate asynchronously."""
+
+LOOK_S = 1.0
+"""How long a loop over rows waits at once; in between it hears what the run has noticed."""
 
 DROPPED = "dropped"
 """The kind of event that tells what an end at once has dropped."""
@@ -232,20 +246,22 @@ class RowIteration:
         return self._iterate_awaited(is_looped_over())
 
     def _iterate(self, looped: bool) -> Iterator[dict[str, Any]]:
-        names = unpacked_names() if looped else ()
+        names, advice = unpacked_names() if looped else (), Advice()
         ended = False
         while not ended:
-            ended = self._as_handle.wait_for_results()
+            ended = self._as_handle.wait_for_results(LOOK_S)
+            advice.tell(self._as_handle.status().events)
             yield from self._take_rows(names)
         self._check_ended()
 
     async def _iterate_awaited(self, looped: bool) -> AsyncIterator[dict[str, Any]]:
         import asyncio
 
-        names = unpacked_names() if looped else ()
+        names, advice = unpacked_names() if looped else (), Advice()
         ended = False
         while not ended:
             ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
+            advice.tell(self._as_handle.status().events)
             for row in self._take_rows(names):
                 yield row
         self._check_ended()

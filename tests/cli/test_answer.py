@@ -16,7 +16,7 @@ from ouzel.cli.choices import ResultFormat
 from ouzel.cli.table import final
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import DATE, Schema
-from ouzel.planner.api import schema
+from ouzel.planner.schemas import schema
 
 WORDS = schema(word=str, n=int)
 DAYS = schema(day=DATE, flights=int)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from ouzel import session
 from ouzel.cli.main import app
 from ouzel.errors import ConnectorError, PlanError, QueryError, TopologyError
-from ouzel.planner.api import schema
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import StateLoss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status

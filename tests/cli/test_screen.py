@@ -13,7 +13,7 @@ from ouzel.cli.answer import Page, answer
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.screen import Dark, StatusScreen, TableScreen, screen
 from ouzel.cli.status import RunProgress
-from ouzel.planner.api import schema
+from ouzel.planner.schemas import schema
 from ouzel.runtime.run import RunState, Status
 from tests.cli.test_status import Clock
 

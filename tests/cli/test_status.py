@@ -130,3 +130,9 @@ def test_a_run_that_goes_on_says_how_far_each_source_is() -> None:
         "waiting: bids-0: broker localhost:9092 away for 12 s",
         "late: 1 rows were older than the watermark when they were read",
     ]
+
+
+def test_a_watermark_that_is_none_yet_is_shown_as_none() -> None:
+    shown = repr(Status(RunState.RUNNING, rows_in=5, watermarks={"a": -(1 << 63), "b": (1 << 63) - 1, "c": 7}))
+    assert "rows_in=5" in shown
+    assert "watermarks={'a': None, 'b': 'end', 'c': 7}" in shown

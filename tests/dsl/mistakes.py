@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from ouzel import Sink, Source, StepOptions, Stream, col, column_function, monoid
@@ -187,7 +188,15 @@ WHEN_WRITTEN: dict[str, Mistake] = {
     ),
     "a path for a sink": (
         lambda: pairs().write("out.csv"),
-        "write writes to a table, and 'out.csv' is none; write Sink.file('path', …)",
+        "write writes to a table, and 'out.csv' is none; write stream.write(Sink.file('out.csv', format='csv'))",
+    ),
+    "a list for a sink": (
+        lambda: pairs().write([]),
+        "write writes to a table, and [] is none; write stream.write(Sink.file('out.csv', format='csv')), or Sink.print() for the terminal",
+    ),
+    "a path whose end says nothing": (
+        lambda: pairs().write(Path("out")),
+        "write writes to a table, and PosixPath('out') is none; write stream.write(Sink.file('out', format='csv'))",
     ),
     "an engine that nobody has": (
         lambda: pairs().table("memroy"),
@@ -335,7 +344,7 @@ WHEN_WRITTEN: dict[str, Mistake] = {
 WHEN_RUN: dict[str, Mistake] = {
     "None among numbers": (
         lambda: numbers(1, None, 3).map(lambda n: n + 1, returns=int).table("memory"),
-        "bad record at records[1]: map lambda n: n + 1 raised TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' (at LINE): null\n  lambda: numbers(1, None, 3).map(lambda n: n + 1, returns=int).table(\"memory\"),\nthe setting error_policy='skip' or 'dead-letter' goes on without such records",
+        "bad record at records[1]: map lambda n: n + 1 raised TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' (at LINE): null\n  lambda: numbers(1, None, 3).map(lambda n: n + 1, returns=int).table(\"memory\"),\nn is None in this record: empty, NULL, or without a match; write filter(lambda n: n is not None) before it, or give something else where it is None\nthe setting error_policy='skip' or 'dead-letter' goes on without such records",
     ),
     "text that is no number": (
         lambda: numbers("1", "x").map(int).table("memory"),

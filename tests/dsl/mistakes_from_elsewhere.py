@@ -248,7 +248,7 @@ FROM_ELSEWHERE: dict[str, Mistake] = {
     ),
     "a stream for a spout": (
         lambda: _built(pairs()),
-        "'lines' is no Spout or Bolt but Stream[tuple[str, int]]; pass an object of one",
+        "'lines' is no Spout but Stream[tuple[str, int]]; a stream is a topology by itself: call table(), run() or start() of it",
     ),
     "a store that is asked itself": (
         lambda: FolderStore("totals").get_many(["a"]),  # type: ignore[attr-defined]

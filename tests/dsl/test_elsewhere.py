@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import pytest
 
 import ouzel
 from ouzel import Source
-from ouzel.dsl.elsewhere import ELSEWHERE
+from ouzel.dsl.elsewhere import ELSEWHERE, SESSIONS, advise_of_sessions
 from ouzel.errors import QueryError
 
 
@@ -21,6 +22,12 @@ def _looped_over() -> None:
             pass
 
     asyncio.run(loop())
+
+
+class Flown(NamedTuple):
+    """A record whose field is called as a verb elsewhere."""
+
+    delay: int
 
 
 SAID: dict[str, tuple[Callable[[], Any], str]] = {
@@ -54,6 +61,37 @@ SAID: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ouzel.sql("SELECT 1"),  # type: ignore[attr-defined]
         "module 'ouzel' has no attribute 'sql'; write ouzel.table(query) for its answer, or ouzel.start(query) for its changes",
     ),
+    "the sum of sessions": (
+        lambda: Source.of([("a", 1)]).sum_by_session(1),  # type: ignore[attr-defined]
+        "a stream has no sum_by_session(); sessions are written in SQL: call event_time(column, delay), and behind it "
+        'sql("SELECT key, window_start, window_end, SUM(value) AS total FROM SESSION(this PARTITION BY key, '
+        "DESCRIPTOR(event_time), INTERVAL '30' MINUTE) GROUP BY key, window_start, window_end\")",
+    ),
+    "Spark's mean": (
+        lambda: Source.of([1]).mean(),  # type: ignore[attr-defined]
+        "a stream has no mean(); map to pairs of one key, map(lambda record: (0, record.field)), and call sum_by_key(monoid) with the "
+        "monoid of that name",
+    ),
+    "what is a field, too": (
+        lambda: Source.of([Flown(3)]).delay,  # type: ignore[attr-defined]
+        "a stream has no delay(); call event_time(column, delay); for the field write lambda record: record.delay",
+    ),
+    "Kafka Streams' key": (
+        lambda: Source.of([1]).selectKey(str),  # type: ignore[attr-defined]
+        "a stream has no selectKey(); call map(lambda record: (key, record))",
+    ),
+    "Spark's state": (
+        lambda: Source.of([1]).updateStateByKey(str),  # type: ignore[attr-defined]
+        "a stream has no updateStateByKey(); map to pairs, map(lambda record: (key, value)), and call sum_by_key(monoid)",
+    ),
+    "the plan of a query": (
+        lambda: ouzel.query("SELECT 1 AS a").plan(),  # type: ignore[attr-defined]
+        "a compiled query has no plan; call explain(), which shows its plan",
+    ),
+    "a bolt of Storm": (
+        lambda: ouzel.BaseRichBolt,  # type: ignore[attr-defined]
+        "module 'ouzel' has no attribute 'BaseRichBolt'; write class Words(ouzel.Bolt), with execute(self, batch, collector)",
+    ),
     "a session": (
         lambda: ouzel.SparkSession,  # type: ignore[attr-defined]
         "module 'ouzel' has no attribute 'SparkSession'; write ouzel.Source.file('path', format='csv') or another connector; "
@@ -70,9 +108,21 @@ def test_what_another_library_has_is_told_by_its_name_here(name: str) -> None:
     assert str(caught.value) == told
 
 
+def test_the_sessions_that_are_told_run() -> None:
+    clicks = Source.of([("a", 1, datetime(2026, 1, 1, 0, minute)) for minute in (0, 20, 55)])
+    timed = clicks.event_time("f2", timedelta(0))
+    told = advise_of_sessions(["f0", "f1"])
+    totals = timed.sql(told.partition('sql("')[2].removesuffix('")')).table("memory")
+    assert totals["total"].to_list() == [2, 1]
+
+
+def test_a_compiled_query_explains_itself() -> None:
+    assert "result" in ouzel.query("SELECT 1 AS a").explain()
+
+
 def test_no_verb_of_ours_is_told_to_be_of_another_library() -> None:
     stream = Source.of([("a", 1)])
-    assert not [verb for verb in ELSEWHERE if verb in dir(type(stream))]
+    assert not [verb for verb in (*ELSEWHERE, *SESSIONS) if verb in dir(type(stream))]
 
 
 USED: dict[str, tuple[Callable[[Any], object], str]] = {

@@ -18,11 +18,21 @@ import ouzel
 from ouzel import Sink, Source, Store, monoid
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, QueryError
-from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use
+from tests.dsl import mistakes, mistakes_from_elsewhere, mistakes_in_use, mistakes_on_records
 from tests.dsl.mistakes_from_elsewhere import AIRLINES, added
 
-WHEN_WRITTEN = mistakes.WHEN_WRITTEN | mistakes_from_elsewhere.FROM_ELSEWHERE | mistakes_in_use.IN_USE
-WHEN_RUN = mistakes.WHEN_RUN | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN | mistakes_in_use.IN_USE_WHEN_RUN
+WHEN_WRITTEN = (
+    mistakes.WHEN_WRITTEN
+    | mistakes_from_elsewhere.FROM_ELSEWHERE
+    | mistakes_in_use.IN_USE
+    | mistakes_on_records.WRITTEN
+)
+WHEN_RUN = (
+    mistakes.WHEN_RUN
+    | mistakes_from_elsewhere.FROM_ELSEWHERE_WHEN_RUN
+    | mistakes_in_use.IN_USE_WHEN_RUN
+    | mistakes_on_records.RUN
+)
 
 
 class Named(NamedTuple):
@@ -101,6 +111,15 @@ def _shown(error: BaseException) -> str:
     told = re.sub(r"^\w+_by_key:", "PLACE:", told)
     told = re.sub(r"<Expr .*?>", "EXPR", told)
     return told.replace(str(Path.cwd()), "FOLDER")
+
+
+def test_what_plain_python_raises_has_the_record_below_its_text() -> None:
+    pairs = Source.of([("a", 1), ("b", None)], tuple[str, int | None])
+    with pytest.raises(TypeError, match="NoneType") as caught:
+        pairs.filter_values(lambda n: n > 1).memory()
+    given, advice = caught.value.__notes__
+    assert re.fullmatch(r"filter_values lambda n: n > 1 \(at \S+\) was given None", given)
+    assert advice.endswith("write filter_values(lambda n: n is not None and n > 1)")
 
 
 def test_a_function_that_counts_in_a_variable_of_its_module_is_warned_of() -> None:

@@ -127,11 +127,11 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "outputs as names": (
         lambda: ouzel.TopologyBuilder("t").set_spout("numbers", Numbers(), ["n"]),  # type: ignore[arg-type]
-        "the outputs of 'numbers' are ['n'], and no schema; write ouzel.schema(word=str, n=int)",
+        "the outputs of 'numbers' are ['n'], and no schema; write ouzel.schema(n=str)",
     ),
     "outputs as types": (
         lambda: ouzel.TopologyBuilder("t").set_spout("numbers", Numbers(), {"n": int}),  # type: ignore[dict-item]
-        "the outputs of 'numbers' are {'n': <class 'int'>}, and no schema; write ouzel.schema(word=str, n=int)",
+        "the outputs of 'numbers' are {'n': <class 'int'>}, and no schema; write ouzel.schema(n=int)",
     ),
 }
 

@@ -233,7 +233,7 @@ def later() -> Stream[int]:
         (lambda: Source.of(LINES).map(lambda line: set(line)), "no column holds values of the type set"),
         (lambda: words().sum_by_key(monoid.Sum), "sum_by_key adds up by a monoid, and Sum is none; write monoid.Sum()"),  # type: ignore[arg-type]
         (lambda: words().sum_by_key(Store.memory("x"), monoid.Sum()), "and the store 'x' is none; write a monoid first"),  # type: ignore[arg-type]
-        (lambda: words().write("out.json"), "write writes to a table, and 'out.json' is none; write Sink.file('path', …)"),  # type: ignore[arg-type]
+        (lambda: words().write("out.json"), "write writes to a table, and 'out.json' is none; write stream.write("),  # type: ignore[arg-type]
         (lambda: Source.of([datetime(2026, 1, 1)]).event_time("value", 60), "the delay is a timedelta, and 60 is none"),  # type: ignore[arg-type]
         (lambda: words().name("a").keys().name("a").job(options={"a": StepOptions(2)}), "and 2 steps have this name"),
         (lambda: words().memory(lines=["a"]), "there is no source 'lines'; give records of records"),

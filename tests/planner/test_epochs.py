@@ -13,9 +13,10 @@ from ouzel.compiler.plan import Program
 from ouzel.connectors import BUILT_IN, CONNECTORS
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.explain import explain, explain_json
-from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, TopologyBuilder
 from ouzel.planner.epochs import INTERVAL_MS, needs_epochs, why_without_epochs, with_epochs_of_run
 from ouzel.planner.packing import pack
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import UNSET, Delivery, Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.operators.build import build_chain

@@ -16,7 +16,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.planner.api import BasicBolt, Context, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Context, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import LocalScheduler, start_heron
@@ -188,6 +189,9 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
 class Dies(BasicBolt):
     def open(self, context: Context) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
+
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        return []
 
 
 @pytest.mark.slow

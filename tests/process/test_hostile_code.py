@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ouzel import Source
-from ouzel.planner.api import RowBolt, TopologyBuilder, schema
+from ouzel.planner.api import RowBolt, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron

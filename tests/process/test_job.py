@@ -19,7 +19,8 @@ import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 from ouzel.runtime import warm

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.planner.api import Context, RowBolt, RowSpout, TopologyBuilder, schema
+from ouzel.planner.api import Context, RowBolt, RowSpout, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.planner.api import Context, Nothing, RowBolt, RowSpout, TopologyBuilder, schema
+from ouzel.planner.api import Context, Nothing, RowBolt, RowSpout, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron

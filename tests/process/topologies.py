@@ -9,8 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, Spout, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, Spout, TopologyBuilder
 from ouzel.planner.packing.plan import Container, PackingPlan
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.cluster.client import HeronHandle

@@ -9,7 +9,8 @@ from random import Random
 import polars as pl
 import pytest
 
-from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Spout, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Spout, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link

@@ -12,8 +12,9 @@ import pytest
 
 from ouzel.entry import _with_result
 from ouzel.errors import NotSupported, TopologyError
-from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, Spout, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, Spout, TopologyBuilder
 from ouzel.planner.packing.plan import Container, PackingPlan
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.simulator import simulate

@@ -11,7 +11,8 @@ import pytest
 
 from ouzel.errors import TopologyError
 from ouzel.exits import Death
-from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, TopologyBuilder
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.operators.chain import Chain, Streams

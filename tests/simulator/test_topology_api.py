@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, RowBolt, Spout, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, RowBolt, Spout, TopologyBuilder
 from ouzel.planner.packing.plan import Container, PackingPlan
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.simulator import simulate

@@ -12,8 +12,9 @@ import pytest
 
 import ouzel
 from ouzel.errors import TopologyError
-from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout, TopologyBuilder, schema
+from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout, TopologyBuilder
 from ouzel.planner.packing import pack
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator import simulate

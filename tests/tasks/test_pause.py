@@ -12,7 +12,8 @@ import pytest
 
 from ouzel.compiler.plan import Sink
 from ouzel.connectors.reading import Committed
-from ouzel.planner.api import Collector, Spout, schema
+from ouzel.planner.api import Collector, Spout
+from ouzel.planner.schemas import schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task
 from ouzel.runtime.operators.base import Operator

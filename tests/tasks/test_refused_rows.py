@@ -10,7 +10,7 @@ import pytest
 
 from ouzel import entry
 from ouzel.connectors.dead_letters import append_lines
-from ouzel.runtime.protocol.messages import UNREAD_NUMBERS
+from ouzel.runtime.protocol.messages import ADVICE
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.law.engines import folded, run_to_end
@@ -121,7 +121,7 @@ def notes(query: str, texts: list[str], directory: Path) -> list[str]:
     handle = start(load_text(TABLE + query, directory, "t"), "memory")
     while not handle.wait(1):
         pass
-    return [event.text for event in handle.stop().events if event.kind == UNREAD_NUMBERS]
+    return [event.text for event in handle.stop().events if event.kind == ADVICE]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Operator:
     refused: list[RefusedRow] = field(default_factory=list, init=False)
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
     notes: list[str] = field(default_factory=list, init=False)
-    """What the user is to be told of, until the shell takes it."""
+    """What its rows show that is likely a mistake of the program."""
     sight: Sight | None = field(default=None, init=False)
     """What the last batch showed of event time, in microseconds since 1970; None if it showed nothing."""
     calls: tuple[str, ...] = field(default=(), init=False)

@@ -121,7 +121,7 @@ class Chain:
         return taken
 
     def take_notes(self) -> list[str]:
-        """What the user is to be told of since the last call."""
+        """What the rows have shown since the last call that is likely a mistake of the program."""
         taken = [note for operator in self.operators for note in operator.notes]
         for operator in self.operators if taken else ():
             operator.notes.clear()
@@ -236,5 +236,5 @@ def merge_streams(parts: Iterable[Streams]) -> Streams:
 
 def _anew(operator: Operator) -> Operator:
     made = copy(operator)
-    made.refused, made.counters, made.notes = [], Counters(), []
+    made.refused, made.notes, made.counters = [], [], Counters()
     return made

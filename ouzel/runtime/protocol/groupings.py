@@ -35,13 +35,14 @@ def stream_numbers(topology: Topology) -> dict[tuple[str, str], int]:
 
 
 def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed: int = 0) -> Deal:
-    """How frames are dealt to `tasks` tasks, of which those with an index in `local` share the sender's container."""
-    everyone = range(tasks)
+    """How frames are dealt to `tasks` tasks, of which those with an index in `local` share the sender's container; `salt` is who reads
+    which stream."""
+    everyone, reader = range(tasks), salt.rpartition("/")[0]
     match grouping.kind:
         case GroupingKind.ALL:
             return lambda frame, _id, _task: [(index, frame) for index in everyone]
         case GroupingKind.DIRECT:
-            return lambda frame, _id, task: [(task % tasks, frame)] if task is not None else []
+            return lambda frame, _id, task: [(_check_named(task, tasks, reader), frame)]
         case GroupingKind.GLOBAL:
             return lambda frame, _id, _task: [(0, frame)]
     if tasks == 1:
@@ -53,11 +54,47 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed
             return lambda frame, _id, _task: split_frame(frame, two_choices(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.CUSTOM:
             return lambda frame, _id, _task: split_frame(
-                frame, np.asarray(grouping.chooser(frame, tasks)) % tasks, tasks
+                frame, _check_chosen(grouping.chooser(frame, tasks), frame.height, tasks, reader), tasks
             )
     chosen = list(local) if grouping.kind is GroupingKind.LOCAL_OR_SHUFFLE and local else list(everyone)
-    reader = name_id(salt)
-    return lambda frame, frame_id, _task: [(chosen[mix(frame_id, reader) % len(chosen)], frame)]
+    salted = name_id(salt)
+    return lambda frame, frame_id, _task: [(chosen[mix(frame_id, salted) % len(chosen)], frame)]
+
+
+def _check_named(task: object, tasks: int, reader: str) -> int:
+    """The task that a direct grouping sends to.
+
+    Raises:
+        ValueError: none is named, or one that is not there.
+    """
+    if isinstance(task, int) and 0 <= task < tasks:
+        return task
+    named = "no task is named" if task is None else f"task={task!r:.60} is none of its {tasks}"
+    there = "0" if tasks == 1 else f"a number from 0 to {tasks - 1}"
+    raise ValueError(
+        f"'{reader}' reads by direct_grouping, and {named}; write collector.emit(frame, task=…) with {there}"
+    )
+
+
+def _check_chosen(made: object, rows: int, tasks: int, reader: str) -> RowPositions:
+    """What a chooser has given, as each row's task.
+
+    Raises:
+        ValueError: it is no task's number for each row.
+    """
+    numbers = np.asarray(made)
+    if numbers.shape != (rows,) or numbers.dtype.kind not in "iu":
+        gave = f"{made!r:.60}" if numbers.ndim == 0 else f"{len(numbers)} values of {numbers.dtype}"
+        raise ValueError(
+            f"the chooser of the custom_grouping of '{reader}' gave {gave}, and is to give a whole number for each of {rows} rows; "
+            "write lambda frame, tasks: frame['n'].to_numpy() % tasks"
+        )
+    if rows and not (numbers.min() >= 0 and numbers.max() < tasks):
+        wrong = numbers[(numbers < 0) | (numbers >= tasks)][0]
+        raise ValueError(
+            f"the chooser of the custom_grouping of '{reader}' gave {wrong}, and its tasks are 0 to {tasks - 1}; write … % tasks"
+        )
+    return numbers
 
 
 def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> RowPositions:

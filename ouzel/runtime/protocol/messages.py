@@ -26,11 +26,12 @@ BEGINNING_OF_TIME = -(1 << 63)
 UNKNOWN_FIELD = "unknown-field"
 """The kind of event that tells of a column that no record has: most likely its name is written otherwise there."""
 
-UNREAD_NUMBERS = "unread-numbers"
-"""The kind of event that tells of TRY_CAST, which makes NULL of numbers with other signs."""
-
 RESUMED = "resumed"
 """The kind of event that tells where a source goes on from that keeps offsets between runs, if not simply where it was."""
+
+
+ADVICE = "advice"
+"""The kind of event that tells of what is likely a mistake of the program, though it runs; who follows the run hears at once."""
 
 
 class Root(NamedTuple):
@@ -203,7 +204,7 @@ class Commit:
 @dataclass(slots=True)
 class Event:
     """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, rows-lost, replayed, note, and
-    unknown-field, unread-numbers and resumed, of which whoever follows the run hears at once.
+    unknown-field, advice and resumed, of which whoever follows the run hears at once.
 
     Whoever adds up reports knows of which task it is, and how far event time had come in the sinks when that task was heard of before.
     The process that tells it notes when that is: `at_us`, wall clock, microseconds UTC; it is no part of what the event is.

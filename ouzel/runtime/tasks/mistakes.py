@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import polars as pl
 
-from ouzel.compiler.user_code import advise_of_operands
+from ouzel.compiler.user_code import advise_of_operands, calls_of
 from ouzel.planner.api import BasicBolt, Batch, Bolt, RowBolt, RowSpout, Spout
 from ouzel.planner.elsewhere import FRAME, NEVER_CALLED, TUPLE, meant_by
 
@@ -32,19 +33,71 @@ def advise_of_mistake(error: BaseException) -> str:
         return _advise_of_attribute(error.obj, error.name)
     if isinstance(error, TypeError) and re.match(r"User\w+\.emit\(\)", str(error)):
         return "write collector.emit(frame, anchors=(batch,)): a frame, and all else by its name"
+    if isinstance(error, TypeError) and (bare := re.match(r"User\w+\.(ack|fail)\(\) missing", str(error))):
+        return f"write collector.{bare[1]}(batch)"
+    if isinstance(error, TypeError) and "not subscriptable" in str(error) and calls_of(error)[-1].name == "handle":
+        return "handle is called with the columns of a row, one by one: def handle(self, word, n)"
     return advise_of_operands(error)
+
+
+def check_execute(given: object) -> None:
+    """See that a bolt's `execute` has returned no rows: nobody reads them.
+
+    Raises:
+        TypeError: it has.
+    """
+    if isinstance(given, pl.DataFrame | pl.Series | pl.LazyFrame | list | tuple | dict | Iterator):
+        raise TypeError(
+            f"execute returned a {type(given).__name__}, which nobody reads; write collector.emit(frame, anchors=(batch,)) for each "
+            "frame, and then collector.ack(batch), or derive the bolt from ouzel.BasicBolt, whose process returns a list of frames"
+        )
+
+
+def check_batch(given: object, verb: str) -> None:
+    """See that what is acked or failed is a batch.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(given, Batch):
+        raise TypeError(
+            f"collector.{verb} takes the batch that execute was given, not a {type(given).__name__}; write collector.{verb}(batch)"
+        )
+
+
+def check_anchors(given: object) -> None:
+    """See that anchors are batches.
+
+    Raises:
+        TypeError: they are not.
+    """
+    if isinstance(given, Batch):
+        raise TypeError("anchors are several batches; write anchors=(batch,)")
+    parts = given if isinstance(given, list | tuple | set | frozenset) else [given]
+    wrong = next((one for one in parts if not isinstance(one, Batch)), None)
+    if wrong is not None:
+        raise TypeError(
+            f"anchors are the batches that execute was given, not a {type(wrong).__name__}; write anchors=(batch,)"
+        )
 
 
 def _advise_of_attribute(owner: object, name: str) -> str:
     if isinstance(owner, Batch):
         return _advise_of_batch(name)
     if isinstance(owner, pl.DataFrame | pl.Series | pl.Expr):
-        return meant_by(name, FRAME, dir(type(owner)))
+        return _advise_of_frame(owner, name)
     if isinstance(owner, Spout | Bolt):
         return _advise_of_own(owner, name)
     if type(owner).__module__ == f"{__package__}.user":
         return "a collector has emit, ack, fail, progress and monotonic_ms"
     return ""
+
+
+def _advise_of_frame(owner: pl.DataFrame | pl.Series | pl.Expr, name: str) -> str:
+    """A column is no attribute."""
+    if isinstance(owner, pl.DataFrame) and name in owner.columns:
+        return f"write frame[{name!r}]"
+    return meant_by(name, FRAME, dir(type(owner)))
 
 
 def _advise_of_batch(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
@@ -11,19 +11,20 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 import polars as pl
 
 from ouzel.errors import OuzelError
-from ouzel.planner.api import Batch, Bolt, Context, Spout
+from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout
 from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.topology import DEFAULT_STREAM, Component
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
+from ouzel.runtime.protocol.messages import ADVICE, Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskMachine, TaskSetup
 from ouzel.runtime.protocol.tracing import spans_again
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
+from ouzel.runtime.tasks.mistakes import check_anchors, check_batch, check_execute
 from ouzel.runtime.tasks.own_state import UserTask
 from ouzel.runtime.tasks.poison import poison_records
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
@@ -281,7 +282,8 @@ class UserBolt(UserTask):
 
     def _execute(self, batch: Batch) -> None:
         with blame_component(self.task):
-            self.bolt.execute(batch, self)
+            execute: Callable[[Batch, Collector], object] = self.bolt.execute
+            check_execute(execute(batch, self))
 
     def _ack_part(self, cut: _Cut) -> None:
         cut.unacked -= 1
@@ -301,8 +303,7 @@ class UserBolt(UserTask):
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
         frame = self.fit(stream, frame)
-        if isinstance(anchors, Batch):
-            raise TypeError("anchors are several batches; write anchors=(batch,)")
+        check_anchors(anchors)
         if self._tells_of_acked and any(batch in self._acked for batch in anchors):
             raise TypeError(
                 "it is anchored to a batch that was acked before, so that nothing replays it; emit first, then ack"
@@ -339,6 +340,7 @@ class UserBolt(UserTask):
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
+        check_batch(batch, "ack")
         self._acked.add(batch)
         cut = self._cuts.pop(batch, None)
         if cut:
@@ -352,6 +354,7 @@ class UserBolt(UserTask):
 
     def fail(self, batch: Batch) -> None:
         """Collector.fail: whoever holds its roots replays them."""
+        check_batch(batch, "fail")
         opened = self._close(self._whole(batch))
         if opened is not None:
             self._send(Fail(root.task, root) for root in opened.message.roots)
@@ -395,7 +398,7 @@ class UserBolt(UserTask):
         again = f"what is not acked within ack.timeout.ms = {limit} is sent again"
         name = f"'{self.task.component}' (task {self.task.id})"
         self.tell_user(
-            "note", f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
+            ADVICE, f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
         )
 
     def _on_time(self, moment: WatermarkStatus) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ouzel.planner.topology import Task
-from ouzel.runtime.protocol.messages import Event
+from ouzel.runtime.protocol.messages import ADVICE, RESUMED, Event
 from ouzel.tracker.topologies.snapshot import TopologySnapshot
 
-UNREMARKABLE = frozenset({"note", "resumed"})
+UNREMARKABLE = frozenset({"note", RESUMED, ADVICE})
 """Kinds of events that are no exceptions."""
 
 SAMPLES_SHOWN = 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import linecache
 import traceback
@@ -16,10 +15,10 @@ import polars as pl
 from ouzel.callers import FILE
 from ouzel.compiler.misfits import describe_misfit
 from ouzel.compiler.plan import ApplyPython, NoneGiven, PythonStep, StepKind
+from ouzel.compiler.raised import advise_of_error
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.user_code import (
     FAILURES,
-    advise_of_operands,
     calls_of,
     describe_raised,
     sayable,
@@ -182,19 +181,9 @@ def describe_failure(
     reason = f"{step.called} {told}"
     shown = (
         f"  {line}" if line else "",
-        declared.instead if declared else advise_of_operands(error) or _advise_of_none(step, error, record),
+        declared.instead if declared else advise_of_error(error, step.function, step.called, record),
     )
     return reason, _json(record), "\n".join(one for one in shown if one)
-
-
-def _advise_of_none(step: PythonStep, error: BaseException, record: object) -> str:
-    """What to write where a function fails because fields that it reads are None; empty if that is not why."""
-    if not isinstance(error, TypeError | AttributeError) or "NoneType" not in str(error):
-        return ""
-    read = step.function.__code__.co_names if inspect.isfunction(step.function) else ()
-    names = [name for name in read if getattr(record, name, "") is None]
-    told = f"{' and '.join(names)} may be None: leave such records out with filter before, or test "
-    return told + ("it" if len(names) == 1 else "them") if names else ""
 
 
 def _json(record: object) -> str:

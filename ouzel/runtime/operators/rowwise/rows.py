@@ -20,6 +20,7 @@ from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, keep_rows
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reasons_of
+from ouzel.runtime.operators.rowwise.odd_times import find_short_delay, find_thousandths
 from ouzel.runtime.operators.rowwise.tried_casts import TriedCasts
 from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
@@ -227,6 +228,7 @@ class WatermarkAssigner(Computing):
         self._us = us_of(node.expression.type)
         self.answered_us: int | None = None
         self.read_before = False
+        self._has_looked = False
 
     def leave_out(self, before_us: int, read_before: bool) -> None:
         """Count such rows as answered or late from now on, and pass none of them on."""
@@ -235,7 +237,17 @@ class WatermarkAssigner(Computing):
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
         kept = frame if self._see_all(frame) else self._see_each(frame)
+        if not self._has_looked:
+            self._look_at_first(frame)
         return kept if self.answered_us is None else self._fresh(kept, self.answered_us)
+
+    def _look_at_first(self, frame: pl.DataFrame) -> None:
+        """Note what the times of the first batch show of a mistaken unit."""
+        times = _numbers_of(frame[self._column].drop_nulls()).to_numpy() * self._us
+        self._has_looked = len(times) > 0
+        same = (name for name in frame.columns if not name.startswith("$") and frame[name].equals(frame[self._column]))
+        found = (find_thousandths(times, next(same, "")), find_short_delay(times, self._delay_us or 0))
+        self.notes += filter(None, found)
 
     def _see_all(self, frame: pl.DataFrame) -> bool:
         """Look at the least and the greatest time; False if that is not enough, for the watermark is behind by more than a fixed time."""

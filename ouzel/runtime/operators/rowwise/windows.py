@@ -11,6 +11,7 @@ from ouzel.compiler.plan import WEIGHT, AssignSession, AssignWindow, WindowKind
 from ouzel.compiler.types import TIMESTAMP, DataType
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
+from ouzel.runtime.operators.rowwise.odd_times import find_short_windows
 from ouzel.runtime.operators.rowwise.rows import refuse_rows, us_of, weight_of
 from ouzel.runtime.state.positions import take_rows
 
@@ -58,6 +59,7 @@ class WindowAssignment(Operator):
         self._node = node
         self._kind = node.input.schema[node.column].type
         self._most = -(-node.size_us // node.slide_us)
+        self._has_looked = False
         self._local = (
             LocalWindows(LocalDays(node.zone, node.slide_us, node.offset_us), self._most) if node.zone else None
         )
@@ -74,6 +76,9 @@ class WindowAssignment(Operator):
             return None
         times = numbers(column) * us_of(self._kind)
         node = self._node
+        if not self._has_looked:
+            self._has_looked = True
+            self.notes += filter(None, [find_short_windows(times, node.size_us)])
         if self._local is not None:
             return self._by_the_clock(self._local, frame, times)
         starts = times - (times - node.offset_us) % node.grid_us
