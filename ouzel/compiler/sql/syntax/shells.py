@@ -7,7 +7,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -287,7 +287,9 @@ _FOREIGN = {
 }  # fmt: skip
 
 
-_OURS = {("CREATE", "EXTERNAL"): of_foreign_table, ("CREATE", "STREAM"): of_stream, ("CREATE", "SINK"): of_sink}
+_OURS: dict[tuple[str, ...], Callable[[QueryText, Tokens], str]] = {
+    ("CREATE", "EXTERNAL"): of_foreign_table, ("CREATE", "STREAM"): of_stream, ("CREATE", "SINK"): of_sink,
+}  # fmt: skip
 """What writes some of them out as they are written here."""
 
 
