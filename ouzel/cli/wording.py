@@ -52,7 +52,7 @@ _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \(")
 _NO_COMMAND = re.compile(r"No such command '(.*\.sql)'")
 
 
-def _misplaced(error: Any) -> typer.BadParameter | None:
+def _find_misplaced(error: Any) -> typer.BadParameter | None:
     """The error of arguments in the wrong place, with what to write; None if it is another."""
     told, command = "", error.ctx.info_name
     if found := _NO_COMMAND.match(error.message):
@@ -93,7 +93,7 @@ class Commands(TyperGroup):
             error.message = in_plain_words(error.message)
             raise
         except _UsageError as error:
-            if misplaced := _misplaced(error):
+            if misplaced := _find_misplaced(error):
                 raise misplaced from None
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
             if isinstance(error, _NoSuchOption):

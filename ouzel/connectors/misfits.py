@@ -16,7 +16,7 @@ _MISFIT = re.compile(r"(?:'(.*)'|([^' ]+)) does not fit column '(.*)' of type (.
 _FRACTION = re.compile(r"'?[+-]?\d+\.(\d+)'? does not fit column '(.*)' of type (?:TINYINT|SMALLINT|INT|BIGINT)$")
 
 
-class Misfit(NamedTuple):
+class MisfitText(NamedTuple):
     """A text that does not fit the type of its column."""
 
     text: str
@@ -24,10 +24,10 @@ class Misfit(NamedTuple):
     type: str
 
 
-def find_misfit(reason: str) -> Misfit | None:
+def find_misfit(reason: str) -> MisfitText | None:
     """The text for which a record is bad; None if it is bad for another reason."""
     found = _MISFIT.match(reason)
-    return Misfit(found[1] if found[2] is None else found[2], found[3], found[4]) if found else None
+    return MisfitText(found[1] if found[2] is None else found[2], found[3], found[4]) if found else None
 
 
 def find_null_word(reason: str, raw: str) -> str:

@@ -11,7 +11,7 @@ from ouzel.compiler.functions.pattern_casts import cast_of_pattern
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.formats.json.broken import ONE_A_LINE, advise_lines
 from ouzel.connectors.misfits import (
-    Misfit,
+    MisfitText,
     NumberSigns,
     advise_utf8,
     find_day_patterns,
@@ -109,7 +109,7 @@ def _of_value(bad: Sequence[RefusedRecord], in_python: bool) -> str:
     return _of_number(misfit, signs, in_python) if signs else ""
 
 
-def _of_boolean(misfit: Misfit, texts: Sequence[str], in_python: bool) -> str:
+def _of_boolean(misfit: MisfitText, texts: Sequence[str], in_python: bool) -> str:
     text = misfit.text.strip()
     if not text or len(text) > 12:
         return ""
@@ -119,7 +119,7 @@ def _of_boolean(misfit: Misfit, texts: Sequence[str], in_python: bool) -> str:
     return _declare(misfit, f"record.{misfit.column} == {text!r}" if in_python else call, in_python)
 
 
-def _of_number(misfit: Misfit, signs: NumberSigns, in_python: bool) -> str:
+def _of_number(misfit: MisfitText, signs: NumberSigns, in_python: bool) -> str:
     def call(each: NumberSigns) -> str:
         if in_python:
             return f"Decimal({each.read_in_python(f'record.{misfit.column}')})"
@@ -128,7 +128,7 @@ def _of_number(misfit: Misfit, signs: NumberSigns, in_python: bool) -> str:
     return _declare(misfit, signs.advise(call), in_python)
 
 
-def _day_call(misfit: Misfit, pattern: str, in_python: bool) -> str:
+def _day_call(misfit: MisfitText, pattern: str, in_python: bool) -> str:
     if in_python:
         day = ".date()" if misfit.type == "DATE" else ""
         return f"datetime.strptime(record.{misfit.column}, {python_pattern(pattern)!r}){day}"
@@ -139,7 +139,7 @@ def _day_call(misfit: Misfit, pattern: str, in_python: bool) -> str:
     return f"TO_{kind}({column}, {quote_text(pattern)})"
 
 
-def _declare(misfit: Misfit, call: str, in_python: bool) -> str:
+def _declare(misfit: MisfitText, call: str, in_python: bool) -> str:
     if in_python:
         return f"declare {misfit.column}: str, and in a step write {call}"
     return f"declare {_column(misfit.column)} VARCHAR, and in the query write {call}"

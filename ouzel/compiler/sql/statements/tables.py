@@ -110,14 +110,8 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                         "write it to a file that is read with 'follow' = 'true', or into Kafka",
                     )
                 if option.value.endswith("-cdc"):
-                    raise source.error(
-                        f"there is no connector '{option.value}': no table of a database is read by itself",
-                        option.span,
-                        "let Debezium write its changes to Kafka or to files, and read these with 'format' = 'debezium-json': "
-                        "WITH ('connector' = 'kafka', 'topic' = '...', 'format' = 'debezium-json')"
-                        + "; 'postgres' is only written"
-                        * option.value.startswith("postgres"),
-                    )
+                    problem = f"there is no connector '{option.value}': no table of a database is read by itself"
+                    raise source.error(problem, option.span, _read_changes(option.value, connectors))
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
                 if ours and ours in connectors and not connectors[ours].reads:
@@ -135,6 +129,18 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
         statement.name.span,
         ("for a name of a query write CREATE VIEW; for rows that are kept " if statement.query else "")
         + f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
+    )
+
+
+def _read_changes(name: str, connectors: Mapping[str, ConnectorTraits]) -> str:
+    """How a database's changes are read, for the name that others have for a connector of these."""
+    database = name.removesuffix("-cdc")
+    is_written = database in connectors and not connectors[database].reads
+    return (
+        "let Debezium write its changes to Kafka or to files, and read these with 'format' = 'debezium-json': "
+        "WITH ('connector' = 'kafka', 'topic' = '...', 'format' = 'debezium-json')"
+        + f"; '{database}' is only written"
+        * is_written
     )
 
 

@@ -29,7 +29,7 @@ def kafka_options(written: Mapping[str, str]) -> str:
         return ""
     form = given.get("format", "json").lower()
     options = {"bootstrap.servers": "localhost:9092", **given, "format": _FORMATS.get(form, form)}
-    return f"WITH ({_shown({'connector': 'kafka', **options})})"
+    return f"WITH ({_show_options({'connector': 'kafka', **options})})"
 
 
 def of_stream(source: QueryText, tokens: Tokens) -> str:
@@ -63,10 +63,14 @@ def of_sink(source: QueryText, tokens: Tokens) -> str:
     }
     if encoded := _ENCODE.search(text):
         given.setdefault("format", encoded[1].lower())
-    return f"CREATE TABLE {name} WITH ({_shown(given)}) AS {query}" if name and query and "connector" in given else ""
+    return (
+        f"CREATE TABLE {name} WITH ({_show_options(given)}) AS {query}"
+        if name and query and "connector" in given
+        else ""
+    )
 
 
-def _shown(options: Mapping[str, str]) -> str:
+def _show_options(options: Mapping[str, str]) -> str:
     return ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
 
 
