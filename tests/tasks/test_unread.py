@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ouzel import entry
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.misfits import find_day_patterns
+from ouzel.errors import TopologyError
 from ouzel.runtime.run import RunState
+from ouzel.runtime.tasks.unread import advise_of_unread
 from ouzel.session import load_text, start
 
 GOES_ON = "; otherwise the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
@@ -116,3 +122,33 @@ def test_a_second_word_for_null_is_read_in_the_query(tmp_path: Path, null: str, 
         options = "" if "leave it out" in told else option
         read = load_text(table("VARCHAR", options) + f"SELECT n, {cast[0]} AS x FROM t;", tmp_path, "t")
         assert sorted(entry.table(read, "memory").rows()) == [(0, 1), (1, None), (2, None)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("BOOLEAN", "yes", True),
+        ("DECIMAL(10, 2)", "$1,235.50", Decimal("1235.50")),
+        ("DECIMAL(10, 2)", "1.235,50", Decimal("1235.50")),
+        ("DATE", "23/04/2026", date(2026, 4, 23)),
+        ("TIMESTAMP", "23/04/2026 10:15", datetime(2026, 4, 23, 10, 15)),
+    ],
+)
+def test_a_program_is_told_in_python(kind: str, text: str, value: object) -> None:
+    bad = [RefusedRecord("t.csv:2", f"'{text}' does not fit column 'x' of type {kind}", f"1,{text}")] * 2
+    told, _, call = advise_of_unread(bad, 0, in_python=True, null="").partition(" write ")
+    assert told == "declare x: str, and in a step"
+    names = {"record": SimpleNamespace(x=text), "Decimal": Decimal, "datetime": datetime, "re": re}
+    assert eval(call.partition(", for ")[0], names) == value
+
+
+def test_an_array_is_read_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('[{"n": 1},\n {"n": 2}]\n')
+    query = (
+        "CREATE TABLE t (n INT) WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json'{}); SELECT n FROM t;"
+    )
+    with pytest.raises(TopologyError) as caught:
+        entry.table(load_text(query.format(""), tmp_path, "t"), "memory")
+    option = "'json.array' = 'true'"
+    assert f"the option {option} reads a file that is one array" in str(caught.value)
+    assert entry.table(load_text(query.format(f", {option}"), tmp_path, "t"), "memory").height == 2
