@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,7 +27,8 @@ class Folders:
         for table, (folder, parts) in self._before.items():
             if parts:
                 _say(
-                    f"table '{table}': adding to the {spell_count(len(parts), 'part')} that earlier runs left in {folder}"
+                    f"table '{table}': adding to the {spell_count(len(parts), 'part')} that earlier runs left in {folder}; "
+                    f"`rm -r {shlex.quote(folder)}` before a run begins anew"
                 )
             elif Path(folder).suffix:
                 _say(f"table '{table}': {folder} becomes a folder, with the rows in parts")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
@@ -17,7 +19,7 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Lines, Page
 from ouzel.cli.output import is_pipe
 from ouzel.cli.speech import speaker
-from ouzel.cli.status import RunProgress
+from ouzel.cli.status import MOST_WAITING, RunProgress, waiting_texts
 from ouzel.cli.table import count_in_words, draw_table, fitting, records
 from ouzel.interrupts import is_foreground, suspendable
 from ouzel.runtime.run import RunState, Status
@@ -29,6 +31,9 @@ REFRESH_SECONDS = 0.1
 
 BUSY_SHARE = 0.1
 """Drawing takes at most this share of the time, however large the table: the topology needs the processor more."""
+
+WAITING_SECONDS = 5.0
+"""After so long without a row, who has no terminal is told what is waited for."""
 
 FRAME_LINES = 7
 """Lines of the screen that are not rows of the table: title, head and rule, count, status of two lines, prompt."""
@@ -52,7 +57,11 @@ class Screen(AbstractContextManager["Screen"], Protocol):
 
 
 class Dark:
-    """The screen without a terminal: shows nothing."""
+    """The screen without a terminal: shows nothing, but once what is waited for where no row comes."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began = clock, math.inf
+        self._has_told = False
 
     def __enter__(self) -> Dark:
         return self
@@ -63,7 +72,15 @@ class Dark:
         pass
 
     def show(self, status: Status) -> None:
-        """Show nothing."""
+        """Show nothing but, once, why no row has come for so long."""
+        lasting = tuple(one for one in status.waiting if not one.until_us)  # what no time ends
+        waits = bool(lasting) and not status.rows_out
+        self._began = min(self._began, self._clock()) if waits else math.inf
+        if self._has_told or not waits or self._clock() - self._began < WAITING_SECONDS:
+            return
+        self._has_told = True
+        for text in waiting_texts(replace(status, waiting=lasting), time.time())[:MOST_WAITING]:
+            self.say(f"waiting: {text}")
 
     def say(self, text: str) -> None:
         """Write the line."""

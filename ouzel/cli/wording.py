@@ -30,6 +30,9 @@ _PROGRAM = "ouzel.program"
 _FILES = "ouzel.files"
 """By this name it has the files of SQL that the command is given."""
 
+_SPLIT = "ouzel.split"
+"""By this name it has a setting whose name and value stand apart."""
+
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 """What the parser raises of arguments; typer has a name for its subclass only."""
 
@@ -46,6 +49,28 @@ def _leave_out_hidden(error: _NoSuchOption) -> None:
     """Name no option as meant that the help does not name: it is there to be refused."""
     hidden = {name for one in error.ctx.command.params if one.hidden for name in one.opts}
     error.possibilities = [name for name in error.possibilities or () if name not in hidden]
+
+
+_NO_COMMAND = re.compile(r"No such command '(.*\.sql)'")
+
+
+def _find_misplaced(error: Any) -> typer.BadParameter | None:
+    """The error of arguments in the wrong place, with what to write; None if it is another."""
+    told = ""
+    if found := _NO_COMMAND.match(error.message):
+        told = f"no command is given; did you mean: ouzel run {found[1]}"
+    elif _EXTRA.match(error.message) and (split := error.ctx.meta[_SPLIT]):
+        option, key, value = split
+        told = f"{option} takes KEY=VALUE; write {option} {key}={value}"
+    return _UsageError(told, ctx=error.ctx) if told else None
+
+
+def _find_split(args: Sequence[str]) -> tuple[str, str, str] | None:
+    """An option, the name and the value of a setting that stand apart."""
+    for option, key, value in zip(args, args[1:], args[2:], strict=False):
+        if option in ("--set", "--conf") and "=" not in key and not value.startswith("-"):
+            return option, key, value
+    return None
 
 
 def _tell_of_several(message: str, command: str | None, files: Sequence[str]) -> str:
@@ -67,6 +92,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the arguments of the group."""
         ctx.meta[_FILES] = [one for one in args if one.endswith(".sql")]
+        ctx.meta[_SPLIT] = _find_split(args)
         ctx.meta[_PROGRAM] = next((one for one in args if one.endswith(".py")), "")
         return super().parse_args(ctx, args)
 
@@ -78,6 +104,8 @@ class Commands(TyperGroup):
             error.message = in_plain_words(error.message)
             raise
         except _UsageError as error:
+            if misplaced := _find_misplaced(error):
+                raise misplaced from None
             program, command = ctx.meta[_PROGRAM], ctx.invoked_subcommand
             if isinstance(error, _NoSuchOption):
                 _leave_out_hidden(error)

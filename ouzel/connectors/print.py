@@ -17,6 +17,7 @@ from ouzel.errors import ConnectorError
 if TYPE_CHECKING:
     import polars as pl
 
+
 CONNECTOR = Connector(
     "print",
     "Writes each row as a line, `+{...}` for a row that comes and `-{...}` for one that goes, to the log of the instance (its standard "

@@ -40,7 +40,7 @@ def test_a_run_says_that_a_file_is_a_folder_and_where_its_rows_are(
     written = "table 'revenue': rows in revenue.csv/ (1 part)"
     assert run_query(tmp_path) == ["table 'revenue': revenue.csv becomes a folder, with the rows in parts", written]
     assert run_query(tmp_path) == [
-        "table 'revenue': adding to the 1 part that earlier runs left in revenue.csv",
+        "table 'revenue': adding to the 1 part that earlier runs left in revenue.csv; `rm -r revenue.csv` before a run begins anew",
         written,
     ]
     assert len([*tmp_path.glob("revenue.csv/part-*")]) == 2

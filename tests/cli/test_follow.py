@@ -44,6 +44,7 @@ class Said(Dark):
     """A screen that keeps what is said."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.said: list[str] = []
 
     def say(self, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from ouzel.cli.choices import ResultFormat
 from ouzel.cli.screen import Dark, StatusScreen, TableScreen, screen
 from ouzel.cli.status import RunProgress
 from ouzel.planner.schemas import schema
+from ouzel.runtime.protocol.messages import Waiting
 from ouzel.runtime.run import RunState, Status
 from tests.cli.test_status import Clock
 
@@ -139,3 +141,37 @@ def _until(reader: int, end: bytes) -> bytes:
     while not text.endswith(end):
         text += os.read(reader, 1000)
     return text
+
+
+WAITING = Status(RunState.RUNNING, waiting=(Waiting("orders", "orders.csv", 0, "its rows are historical"),))
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "told"),
+    [
+        (WAITING, (0, 3, 6, 9, 60), ["waiting: orders.csv: its rows are historical"]),
+        (WAITING, (0, 3), []),
+        (replace(WAITING, rows_out=1), (0, 60), []),
+        (replace(WAITING, waiting=(replace(WAITING.waiting[0], until_us=1),)), (0, 60), []),
+        (Status(RunState.RUNNING), (0, 60), []),
+    ],
+    ids=["once", "not yet", "a row has come", "it is IDLE soon", "nothing waits"],
+)
+def test_who_has_no_terminal_is_told_once_why_no_row_comes(
+    status: Status, seconds: tuple[int, ...], told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    dark = Dark(clock)
+    for second in seconds:
+        clock.now = float(second)
+        dark.show(status)
+    assert capsys.readouterr().err.splitlines() == told
+
+
+def test_a_wait_that_ends_is_not_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    dark = Dark(clock)
+    for second in range(60):
+        clock.now = float(second)
+        dark.show(Status(RunState.RUNNING) if second % 4 == 3 else WAITING)
+    assert capsys.readouterr().err == ""

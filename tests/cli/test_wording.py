@@ -98,6 +98,23 @@ def test_an_option_that_is_only_there_to_be_refused_is_not_meant() -> None:
     assert "(Possible options: --help)" in CliRunner().invoke(app, ["run", "count.sql", "--hlep"]).output
 
 
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["run", "--set", "batch.rows", "100", "q.sql"], "--set takes KEY=VALUE; write --set batch.rows=100"),
+        (["run", "q.sql", "--set", "batch.rows", "100"], "--set takes KEY=VALUE; write --set batch.rows=100"),
+        (["batch", "q.sql", "--conf", "spark.x", "1"], "--conf takes KEY=VALUE; write --conf spark.x=1"),
+        (["run", "--set", "batch.rows=100", "q.sql", "r.sql"], "run takes one file; "),
+        (["q.sql"], "no command is given; did you mean: ouzel run q.sql"),
+        (["rnu", "q.sql"], "No such command 'rnu'"),
+    ],
+)
+def test_arguments_in_the_wrong_place_are_told_what_to_write(args: list[str], told: str) -> None:
+    result = CliRunner().invoke(app, args)
+    assert result.exit_code == 2
+    assert told in result.output
+
+
 @pytest.mark.parametrize("command", ["run", "explain", "batch"])
 def test_several_files_of_sql_are_told_what_to_do(command: str) -> None:
     result = CliRunner().invoke(app, [command, "a.sql", "b.sql"])

@@ -104,15 +104,14 @@ def test_a_header_with_another_delimiter_is_told_of_it(tmp_path: Path, sign: str
 
 
 def test_files_with_other_columns_are_told_apart_with_the_query_that_reads_both(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("k,x\na,1\n")
-    (tmp_path / "b.csv").write_text("x,y,k\n3,4,b\n")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("k,x\na,1\n")
+    (tmp_path / "in" / "b.csv").write_text("x,y,k\n3,4,b\n")
     with pytest.raises(OuzelError) as caught:
-        entry.table(load_text("SELECT * FROM '*.csv';", tmp_path, "q"), "memory")
-    query = "SELECT k, x, NULL AS y FROM 'a.csv' UNION ALL SELECT k, x, y FROM 'b.csv'"
-    told = (
-        f"a.csv has no column 'y'; its header names k, x; b.csv has it: read each kind of file by itself, as in {query}"
-    )
+        entry.table(load_text("SELECT * FROM 'in/*.csv';", tmp_path, "q"), "memory")
+    query = "SELECT k, x, NULL AS y FROM 'in/a.csv' UNION ALL SELECT k, x, y FROM 'in/b.csv'"
+    told = f"a.csv has no column 'y'; its header names k, x; in/b.csv has it: read each kind of file by itself, as in {query}"
     assert told in str(caught.value)
     read = entry.table(load_text(f"{query};", tmp_path, "q"), "memory")
     assert sorted(read.rows()) == [("a", 1, None), ("b", 3, 4)]
-    assert entry.table(load_text("SELECT k FROM '*.csv';", tmp_path, "q"), "memory").height == 2
+    assert entry.table(load_text("SELECT k FROM 'in/*.csv';", tmp_path, "q"), "memory").height == 2

@@ -293,7 +293,24 @@ def test_a_record_that_is_compressed_is_one_bad_record(form: str, packed: Callab
 
 def test_a_json_array_is_told_from_what_is_no_json() -> None:
     decoded = decode("json", [b'[{"id": 1},', b"nonsense"], {"id": pl.Int64()})
-    assert [reason[:25] for _, reason in decoded.bad] == ["it begins a JSON array, a", "it is not JSON (Expecting"]
+    told = ["it begins a JSON array, and a record is one object a line", "it is not JSON at character 1, nonsense"]
+    assert [reason for _, reason in decoded.bad] == told
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        (b"{\r", "it is { alone, and a record is one object a line"),
+        (b'  {"id": 1,', "it ends before its object does, and a record is one object a line"),
+        (b'{"id": 1, "name}', "it is not JSON: the text that begins at character 11 has no closing quote"),
+        (b'{"id": 1} {"id": 2}', 'it is not JSON at character 11, {"id": 2}'),
+        (b"{'id': 1}", "it is not JSON at character 2, 'id': 1}"),
+        (b"[" * 9_000, "it begins a JSON array, and a record is one object a line"),
+        (b'{"a":' * 9_000, "it is nested too deeply"),
+    ],
+)
+def test_what_is_no_json_is_told_in_our_words(record: bytes, told: str) -> None:
+    assert decode("json", [record, b'{"id": 2}'], {"id": pl.Int64()}).bad == [(0, told)]
 
 
 def test_json_over_a_file_of_csv_says_which_format_it_is() -> None:

@@ -218,8 +218,13 @@ def test_numbers_in_a_header_are_told_of(folder: Path, recwarn: pytest.WarningsR
     (folder / "rows.csv").write_text("1,a,nan\n2,b,x\n")
     told = "the first line names the columns, 1 among them; if it is a row, say so: 'csv.header' = 'false'"
     planned("SELECT * FROM 'rows.csv'", folder)
-    assert any(told in str(one.message) for one in recwarn)
+    table = (
+        "CREATE TABLE rows WITH ('connector' = 'file', 'path' = 'rows.csv', 'format' = 'csv', 'csv.header' = 'false')"
+    )
+    assert any(f"{told}, as in {table}, and read FROM rows" in str(one.message) for one in recwarn)
     recwarn.clear()
+    assert len(entry.table(planned(f"{table}; SELECT * FROM rows", folder), "memory")) == 2
+    assert not recwarn.list
     planned("SELECT * FROM read_csv('rows.csv', header => false)", folder)
     assert not recwarn.list
 

@@ -130,3 +130,12 @@ def test_every_name_of_flinks_has_one_meaning() -> None:
 def test_an_option_that_is_spelled_otherwise_is_refused_with_its_name(spelled: str) -> None:
     with pytest.raises(QueryError, match=r"did you mean 'bad\.record'\?"):
         check_options(CONNECTORS["file"], {"path": "x.csv", "format": "csv", spelled: "skip"})
+
+
+@pytest.mark.parametrize(("name", "is_written"), [("postgres-cdc", True), ("mysql-cdc", False)])
+def test_the_changes_of_a_database_are_read_from_a_log(name: str, is_written: bool, tmp_path: Path) -> None:
+    table = f"CREATE TABLE t (id BIGINT) WITH ('connector' = '{name}', 'hostname' = 'localhost'); SELECT id FROM t;"
+    with pytest.raises(QueryError, match=f"there is no connector '{name}': no table of a database is read") as caught:
+        load_text(table, tmp_path, "q")
+    assert "read these with 'format' = 'debezium-json'" in caught.value.instead
+    assert caught.value.instead.endswith("; 'postgres' is only written") is is_written

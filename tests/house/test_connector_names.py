@@ -9,7 +9,10 @@ from pathlib import Path
 from ouzel.connectors import BUILT_IN
 from tests.house.source import ROOT, listed, nodes, package, short
 
-MEAN_SOMETHING_ELSE = {("ouzel/session.py", "memory"): "an engine"}
+MEAN_SOMETHING_ELSE = {
+    ("ouzel/session.py", "memory"): "an engine",
+    ("ouzel/compiler/sql/syntax/foreign_streams.py", "kafka"): "a format of ksqlDB",
+}
 """Texts that are a connector's name and mean something else, by file."""
 
 

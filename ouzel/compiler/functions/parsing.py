@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 BLANKS = "".join(map(chr, [*range(33), 127]))
 """What Spark trims before it reads a value: white space and control characters of ASCII."""
 
-_WORDS = {**dict.fromkeys(("t", "true", "y", "yes", "1"), True), **dict.fromkeys(("f", "false", "n", "no", "0"), False)}
+WORDS_OF_BOOLEAN = {
+    **dict.fromkeys(("t", "true", "y", "yes", "1"), True),
+    **dict.fromkeys(("f", "false", "n", "no", "0"), False),
+}
+"""What a cast to BOOLEAN reads, whatever its case."""
+
 _SPECIAL = {
     "inf": "inf", "+inf": "inf", "infinity": "inf", "+infinity": "inf", "-inf": "-inf", "-infinity": "-inf", "nan": "nan",
 }  # fmt: skip
@@ -43,7 +48,9 @@ def boolean(text: pl.Expr) -> Outcome:
     import polars as pl
 
     word = text.str.strip_chars(BLANKS).str.to_lowercase()
-    value = word.replace_strict(list(_WORDS), list(_WORDS.values()), default=None, return_dtype=pl.Boolean)
+    value = word.replace_strict(
+        list(WORDS_OF_BOOLEAN), list(WORDS_OF_BOOLEAN.values()), default=None, return_dtype=pl.Boolean
+    )
     return value, value.is_null() & text.is_not_null()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import PurePath
+from pathlib import Path
 
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.formats.csv.format import Dialect, LackingColumn
@@ -15,16 +15,25 @@ _FILES, _BYTES = 64, 1 << 16
 
 
 def advise_of_others(
-    error: LackingColumn, path: str, others: Sequence[str], columns: Sequence[str], dialect: Dialect
+    error: LackingColumn, path: str, others: Sequence[str], columns: Sequence[str], dialect: Dialect, directory: Path
 ) -> ConnectorError:
-    """The error with the file that has the column which `path` lacks, and how both are read; as it is where none has it."""
+    """The error with the file that has the column which `path` lacks, and how both are read; as it is where none has it.
+
+    A query names files relative to `directory`.
+    """
     has = next((other for other in others[:_FILES] if other != path and _names(other, dialect, error.column)), "")
     if not has:
         return error
     held = ", ".join(columns)
     lacks = ", ".join(f"NULL AS {name}" if name == error.column else name for name in columns)
-    union = f"SELECT {lacks} FROM '{PurePath(path).name}' UNION ALL SELECT {held} FROM '{PurePath(has).name}'"
-    return ConnectorError(f"{error}; {PurePath(has).name} has it: read each kind of file by itself, as in {union}")
+    lacking, having = _named(path, directory), _named(has, directory)
+    union = f"SELECT {lacks} FROM '{lacking}' UNION ALL SELECT {held} FROM '{having}'"
+    return ConnectorError(f"{error}; {having} has it: read each kind of file by itself, as in {union}")
+
+
+def _named(path: str, directory: Path) -> str:
+    inside = Path(path).is_relative_to(directory)
+    return str(Path(path).relative_to(directory)) if inside else path
 
 
 def _names(path: str, dialect: Dialect, column: str) -> bool:

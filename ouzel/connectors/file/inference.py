@@ -22,7 +22,9 @@ from ouzel.connectors.file.paths import find_files, near_files
 from ouzel.connectors.file.text_kinds import Judged, TextSample, describe_strays, describe_word, judge_texts
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import sql_name
+from ouzel.connectors.formats.csv.first_lines import describe_excel
 from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs, convert_advice
+from ouzel.connectors.formats.json.broken import describe_spread
 from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
 from ouzel.connectors.misfits import NULL_WORDS, advise_utf8
@@ -134,6 +136,8 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
         found |= {"csv.delimiter": sign} if sign else {}
     if dialect.header and not data.splitlines()[0].strip():
         raise ConnectorError(f"the first line of {path} is empty, where a header names the columns; take it out")
+    if dialect.header and not dialect.columns and (excel := describe_excel(first, path)):
+        raise ConnectorError(excel)
     fields = _first_fields(path, Dialect({**options, **found}), first)
     if not dialect.header and not dialect.columns:
         found["csv.columns"] = ",".join(f"column{place}" for place in range(len(fields)))
@@ -206,6 +210,8 @@ def _words_for_null(
 def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
     found = {} if "json.array" in options else _array_option(paths)
     records = list(_json_records(paths, {**options, **found}))
+    if records and (spread := describe_spread(records, paths[0])):
+        raise ConnectorError(spread)
     objects = [made for made in map(_object, records) if made is not None]
     if not objects:
         raise ConnectorError(f"{paths[0]} holds no JSON object, so it says no columns; declare them")

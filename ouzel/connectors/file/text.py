@@ -196,7 +196,8 @@ class TextReader:
         except LackingColumn as error:
             if error.is_answered:
                 raise
-            raise advise_of_others(error, self._path, self._others(), list(decoder.columns), decoder.dialect) from None
+            columns, directory = list(decoder.columns), self._request.directory
+            raise advise_of_others(error, self._path, self._others(), columns, decoder.dialect, directory) from None
 
     def _seek(self) -> bool:
         """Read the header and go to the line that was asked for; False while the file is too short for it."""

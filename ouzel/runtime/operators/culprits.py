@@ -23,7 +23,7 @@ from ouzel.compiler.functions.arithmetic import ZERO
 from ouzel.compiler.functions.formats import split_pattern
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.functions.pattern_casts import cast_of_pattern
-from ouzel.compiler.types import VARCHAR, IntegerType
+from ouzel.compiler.types import VARCHAR
 from ouzel.connectors.misfits import NumberSigns, find_signs
 from ouzel.errors import NotSupported
 from ouzel.runtime.operators.buffers import Mask
@@ -102,23 +102,13 @@ def advise_of_signs(part: Expression, frame: pl.DataFrame) -> str:
     if signs is None:
         return ""
     written = _operand(part, part.operand)
-    if signs.may_part_thousands:
-        comma = signs._replace(thousands="", point=",")
-        return (
-            f"write {_recast(part, signs, written)} if the comma of {signs.sample} parts thousands, "
-            f"or {_recast(part, comma, written)} if it is a decimal comma"
-        )
-    has = " and ".join(filter(None, (
-        "a decimal comma" * (signs.point == ","), "parted thousands" * bool(signs.thousands), "other signs" * signs.others
-    )))  # fmt: skip
-    never = "" if part.safe else "; TRY_CAST would make it NULL, which a sum leaves out"
-    return f"write {_recast(part, signs, written)}, for {signs.sample} has {has}{never}"
+    never = "" if part.safe or signs.may_part_thousands else "; TRY_CAST would make it NULL, which a sum leaves out"
+    return f"write {signs.advise(lambda each: _recast(part, each, written))}{never}"
 
 
 def _recast(part: Cast, signs: NumberSigns, written: str) -> str:
     """The cast of texts whose signs are read."""
-    kind = "DECIMAL(18, 2)" if signs.point and isinstance(part.type, IntegerType) else part.type
-    return f"{'TRY_CAST' if part.safe else 'CAST'}({signs.read(written)} AS {kind})"
+    return f"{'TRY_' * part.safe}CAST({signs.read(written)} AS {signs.fit(str(part.type))})"
 
 
 def _advice(part: Expression) -> str:

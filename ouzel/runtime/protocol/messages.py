@@ -26,7 +26,6 @@ BEGINNING_OF_TIME = -(1 << 63)
 UNKNOWN_FIELD = "unknown-field"
 """The kind of event that tells of a column that no record has: most likely its name is written otherwise there."""
 
-
 RESUMED = "resumed"
 """The kind of event that tells where a source goes on from that keeps offsets between runs, if not simply where it was."""
 

@@ -16,7 +16,6 @@ from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import (
-    ADVICE,
     BEGINNING_OF_TIME,
     Data,
     Instruction,
@@ -117,8 +116,6 @@ class ChainBolt(ChainTask[Data]):
         began_us = self.tracer.begin(group, self.now_ms) if self.tracer.is_on else 0
         self.counts.rows_in += sum(message.frame.height for message in group)
         made = self._compute(group)
-        for note in self.chain.take_notes():
-            self.tell_user(ADVICE, f"{self.task.component}: {note}")
         refuse_records(self, self.refusals, take_uncomputed(self, self.chain))
         written = self.sink.written if self.sink else 0
         frame_id = mix(*(message.id for message in group))

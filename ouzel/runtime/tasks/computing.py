@@ -9,7 +9,7 @@ import polars as pl
 from ouzel.connectors.reading import ReadBatch
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
-from ouzel.runtime.protocol.messages import ADVICE, UNKNOWN_FIELD, Event, Instruction
+from ouzel.runtime.protocol.messages import UNKNOWN_FIELD, Event, Instruction
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import TaskSetup
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
@@ -52,14 +52,12 @@ class BatchComputer:
             ConnectorError: a dead letter cannot be written.
         """
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        refuse_records(self, self._read_refusals, self._read_refusals.of_unread(batch.bad))
+        refuse_records(self, self._read_refusals, self._read_refusals.of_unread(batch.bad, batch.frame.height))
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:
             self._chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
         made = self._compute(progress, batch, frame_id, wall_us) if batch.frame.height else []
-        for note in self._chain.take_notes():
-            self.tell_user(ADVICE, f"{self.task.component}: {note}")
         self._count_left_out()
         return made
 

@@ -8,14 +8,6 @@ from pathlib import Path
 from typing import Protocol
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.connectors.misfits import (
-    ForeignNumber,
-    advise_utf8,
-    find_decimal,
-    find_foreign_number,
-    find_null_word,
-    quote_text,
-)
 from ouzel.connectors.reading import BadRow
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
@@ -34,64 +26,30 @@ GO_ON = "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows"
 GO_ON_IN_PYTHON = "the setting error_policy='skip' or 'dead-letter' goes on without such records"
 """The same for what a step of a program cannot compute."""
 
-READ_ON = "the table's option 'bad.record' = 'skip' or 'dead-letter' goes on without such records"
-"""The advice for a record that cannot be read."""
-
-READ_ON_IN_PYTHON = (
-    "the source's option bad_record='skip', or 'dead-letter' with dead_letter_path='path', goes on without such records"
-)
-"""The same for a source of a program."""
-
-
-def _advise_of_unread(bad: RefusedRecord, in_python: bool) -> str:
-    """What to write for a record that a source could not read."""
-    read_on = READ_ON_IN_PYTHON if in_python else READ_ON
-    if declared := find_decimal(bad.reason):
-        column, kind = declared
-        shown = f"{column}: Annotated[Decimal, '{kind}']" if in_python else f"{column} {kind}"
-        return f"declare {shown}, which takes it; otherwise {read_on}"
-    if number := find_foreign_number(bad.reason):
-        return f"{_advise_of_number(number, in_python)}; otherwise {read_on}"
-    if (file := bad.where.rpartition(":")[0]) and " not UTF-8" in bad.reason and Path(file).is_file():
-        return f"if the file is Latin-1, `{advise_utf8(file)}` makes one of UTF-8; otherwise {read_on}"
-    if word := find_null_word(bad.reason, bad.raw):
-        option = f"the source's option csv_null='{word}'" if in_python else f"the table's option 'csv.null' = '{word}'"
-        return f"if '{word}' stands for NULL, {option} reads it so; otherwise {read_on}"
-    return read_on
-
-
-def _advise_of_number(number: ForeignNumber, in_python: bool) -> str:
-    """How a number with other signs is read as a text, and made a number."""
-    column, read = number.column, f"record.{number.column}" if in_python else number.column
-    for sign, own in number.signs:
-        read = (
-            f"{read}.replace({sign!r}, {own!r})"
-            if in_python
-            else f"REPLACE({read}, {quote_text(sign)}, {quote_text(own)})"
-        )
-    if in_python:
-        return f"declare {column}: str, and write Decimal({read}) in a step"
-    return f"declare {column} VARCHAR, and write CAST({read} AS {number.type}) in the query"
-
 
 class Refusals:
     """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file.
 
-    Advice for what cannot be read is spelled as SQL does, or, of a source `in_python`, as a program.
+    Advice for what cannot be read is spelled as SQL does, or, of a source `in_python`, as a program; `null` is the text that the source
+    reads as NULL.
     """
 
-    def __init__(self, policy: BadRecordPolicy, dead_letters: Path, in_python: bool = False) -> None:
-        self.policy, self.path, self._in_python = policy, dead_letters, in_python
+    def __init__(self, policy: BadRecordPolicy, dead_letters: Path, in_python: bool = False, null: str = "") -> None:
+        self.policy, self.path, self._in_python, self._null = policy, dead_letters, in_python, null
 
     @property
     def is_fatal(self) -> bool:
         """Whether the first refused record ends the run."""
         return self.policy is BadRecordPolicy.FAIL
 
-    def of_unread(self, bad: Iterable[BadRow]) -> list[RefusedRecord]:
-        """The records that a source could not read, with advice."""
-        records = map(RefusedRecord.of, bad)
-        return [replace(record, detail=_advise_of_unread(record, self._in_python)) for record in records]
+    def of_unread(self, bad: Iterable[BadRow], read: int) -> list[RefusedRecord]:
+        """The records that a source could not read, beside so many that it could, with advice where the first of them ends the run."""
+        records = list(map(RefusedRecord.of, bad))
+        if records and self.is_fatal:
+            from ouzel.runtime.tasks.unread import advise_of_unread
+
+            records[0] = replace(records[0], detail=advise_of_unread(records, read, self._in_python, self._null))
+        return records
 
     def take(self, records: Iterable[RefusedRecord], component: str = "") -> None:
         """Handle refused records. A place that is only the `component` is left out: the caller names the component.

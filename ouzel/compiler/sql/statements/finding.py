@@ -6,6 +6,7 @@ very same schema.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -46,7 +47,7 @@ def with_found_columns(
         problem = "the * stands for no column, for all that are found are declared"
         raise source.error(problem, statement.star, "remove it")
     for note in found.notes:
-        source.note(note, statement.name.span, "")
+        source.note(f"{note}{_place_of_option(statement, note)}", statement.name.span, "")
     where, clauses = (
         statement.star or statement.name.span,
         clauses_of(Schema(fields), statement.star or statement.name.span),
@@ -82,6 +83,19 @@ def _find(source: QueryText, statement: CreateTable, connectors: Mapping[str, Co
         path = next((option.span for option in statement.options if option.key == "path"), statement.name.span)
         problem = f"the columns of {statement.name.text} cannot be found: {error}"
         raise source.error(f"{problem}{_declaration(statement, str(error))}", path) from None
+
+
+_OPTION = re.compile(r"'([a-z.]+)' = '(?:[^']|'')*'")
+
+
+def _place_of_option(statement: CreateTable, note: str) -> str:
+    """Where the option that a note advises is written, of a table that a query reads by its path: such a query has no WITH."""
+    found, name = _OPTION.search(note), statement.name.text
+    is_path = any(option.span == statement.name.span for option in statement.options)
+    if found is None or not is_path or not name.isidentifier():
+        return ""
+    shown = ", ".join(f"'{option.key}' = '{option.value}'" for option in statement.options if option.key != found[1])
+    return f", as in CREATE TABLE {name} WITH ({shown}, {found[0]}), and read FROM {name}"
 
 
 def _declaration(statement: CreateTable, told: str) -> str:

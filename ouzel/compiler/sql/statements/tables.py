@@ -19,6 +19,7 @@ from ouzel.compiler.sql.queries.lookups import asked_by, without_clocks
 from ouzel.compiler.sql.queries.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.statements.epochs import convert_epochs, holds_times, read_as
 from ouzel.compiler.sql.statements.upserts import keyed_log, latest_rows
+from ouzel.compiler.sql.syntax.foreign_streams import kafka_options
 from ouzel.compiler.sql.syntax.queries import parse_expression
 from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
@@ -108,6 +109,9 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
                         option.span,
                         "write it to a file that is read with 'follow' = 'true', or into Kafka",
                     )
+                if option.value.endswith("-cdc"):
+                    problem = f"there is no connector '{option.value}': no table of a database is read by itself"
+                    raise source.error(problem, option.span, _read_changes(option.value, connectors))
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
                 if ours and ours in connectors and not connectors[ours].reads:
@@ -117,11 +121,26 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
     for option in statement.options:
         if get_close_matches(option.key.lower(), ["connector"], 1, 0.75):
             raise source.error(f"there is no option '{option.key}'", option.span, "did you mean 'connector'?")
+    topic = kafka_options({option.key.lower(): option.value for option in statement.options})
+    if topic:
+        raise source.error("these are options of ksqlDB", statement.options[0].span, f"write {topic}")
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
         statement.name.span,
         ("for a name of a query write CREATE VIEW; for rows that are kept " if statement.query else "")
         + f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
+    )
+
+
+def _read_changes(name: str, connectors: Mapping[str, ConnectorTraits]) -> str:
+    """How a database's changes are read, for the name that others have for a connector of these."""
+    database = name.removesuffix("-cdc")
+    is_written = database in connectors and not connectors[database].reads
+    return (
+        "let Debezium write its changes to Kafka or to files, and read these with 'format' = 'debezium-json': "
+        "WITH ('connector' = 'kafka', 'topic' = '...', 'format' = 'debezium-json')"
+        + f"; '{database}' is only written"
+        * is_written
     )
 
 

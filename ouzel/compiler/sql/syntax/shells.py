@@ -7,7 +7,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -18,6 +18,7 @@ import lark
 from ouzel.compiler.sql.statements.showing import is_listing, read_listing
 from ouzel.compiler.sql.syntax.foreign_columns import refuse_foreign_columns
 from ouzel.compiler.sql.syntax.foreign_copy import of_copy, of_written_file
+from ouzel.compiler.sql.syntax.foreign_streams import of_sink, of_stream
 from ouzel.compiler.sql.syntax.foreign_tables import of_foreign_table
 from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.syntax.statements import (
@@ -158,6 +159,8 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
         )
     if at == tokens[0].start and error.token.type != "QUERY":
         near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
+        if source.text[at:end] == "#":
+            return source.error("# does not begin a statement", (at, end), "a comment begins with --")
         meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
         return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
     begun = source.text[at:end].split()[:1]
@@ -284,6 +287,12 @@ _FOREIGN = {
 }  # fmt: skip
 
 
+_OURS: dict[tuple[str, ...], Callable[[QueryText, Tokens], str]] = {
+    ("CREATE", "EXTERNAL"): of_foreign_table, ("CREATE", "STREAM"): of_stream, ("CREATE", "SINK"): of_sink,
+}  # fmt: skip
+"""What writes some of them out as they are written here."""
+
+
 def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
     _refuse_commands(source, tokens)
     words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:3]
@@ -301,8 +310,8 @@ def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
         raise source.error(problem, span_of(tokens[2 : 2 + count]), advice)
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
-            if phrase == ("CREATE", "EXTERNAL") and (ours := of_foreign_table(source, tokens)):
-                problem = f"CREATE EXTERNAL is not supported: write {ours}"
+            if (find := _OURS.get(phrase)) and (ours := find(source, tokens)):
+                problem = f"{' '.join(phrase)} is not supported: write {ours}"
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
 
 

@@ -16,6 +16,7 @@ from ouzel.connectors.base import Alias, Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert_columns, merge, parse_column, sql_name
 from ouzel.connectors.formats.csv.facts import AFTER_QUOTE, AT, FIELD, FIELDS, KIND, LINE_END, PLAIN, UNCLOSED
+from ouzel.connectors.formats.csv.first_lines import describe_blanks, describe_excel
 from ouzel.connectors.formats.csv.records import count_fields, find_ends, judge_records, split_fields
 from ouzel.connectors.misfits import advise_utf8
 from ouzel.errors import ConnectorError, QueryError
@@ -238,11 +239,21 @@ class CsvDecoder:
             )
         lacking = [name for name in self.columns if name not in self._keys]
         if lacking:
-            told = f"its header names {', '.join(found)}" if any(found) else "its first line, the header, is empty"
-            near = get_close_matches(lacking[0].lower(), found, 1)
-            other = self.dialect.other_delimiter(header)
-            told += f"; write 'csv.delimiter' = '{other}'" if other else f"; did you mean {near[0]}?" if near else ""
-            raise LackingColumn(f"{where} has no column '{lacking[0]}'; {told}", lacking[0], bool(near or other))
+            raise self._describe_lacking(lacking[0], header, found, where)
+
+    def _describe_lacking(self, column: str, header: bytes, found: Sequence[str], where: str) -> LackingColumn:
+        dialect = self.dialect
+        if excel := describe_excel(header, where, dialect.delimiter):
+            return LackingColumn(excel, column, True)
+        told = f"its header names {', '.join(found)}" if any(found) else "its first line, the header, is empty"
+        meant = ""
+        if other := dialect.other_delimiter(header):
+            meant = f"; write 'csv.delimiter' = '{other}'"
+        elif blanks := describe_blanks(column, found, where, dialect.delimiter):
+            meant = f"; {blanks}"
+        elif near := get_close_matches(column.lower(), found, 1):
+            meant = f"; did you mean {near[0]}?"
+        return LackingColumn(f"{where} has no column '{column}'; {told}{meant}", column, bool(meant))
 
     def decode(self, records: Records) -> Decoded:
         """Decode all of them: those that every reader takes alike at once, the others one by one."""

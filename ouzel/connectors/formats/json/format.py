@@ -21,6 +21,7 @@ from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records
 from ouzel.connectors.formats.conversion import convert_columns, merge, misfit
 from ouzel.connectors.formats.far_times import python_values
+from ouzel.connectors.formats.json.broken import ONE_A_LINE, describe_broken
 from ouzel.connectors.formats.json.names import (
     EXACT,
     AmbiguousField,
@@ -159,10 +160,10 @@ def _values(
         raise ValueError(f"it is not UTF-8 (byte {error.start})") from None
     except (ValueError, RecursionError) as error:
         if value.lstrip().startswith(b"["):
-            raise ValueError("it begins a JSON array, and a record is one object a line") from None
+            raise ValueError(f"it begins a JSON array, {ONE_A_LINE}") from None
         if not value.lstrip().startswith(b"{") and any(sign in value for sign in b",;\t|"):
             raise ValueError("it is not JSON, and looks like CSV: write 'format' = 'csv'") from None
-        raise ValueError(f"it is not JSON ({error})") from None
+        raise ValueError(describe_broken(value, error)) from None
     if not isinstance(found, dict):
         raise ValueError(f"it is not a JSON object but {_FORMS.get(type(found), 'a number')}")
     values: dict[str, object] = {}

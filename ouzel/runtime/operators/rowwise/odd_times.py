@@ -36,7 +36,8 @@ def find_thousandths(times_us: Ints, column: str) -> str:
     of = f" of '{column}'" if column else ""
     return (
         f"the first event times{of} are of January 1970, as {shown}; a thousand times that is {meant.replace(microsecond=0)}: leave a "
-        "division by 1000 out; of a table that reads numbers as times, timestamp.epoch names too small a unit"
+        "division by 1000 out; seconds are read by TO_TIMESTAMP_LTZ(seconds, 0), and where a table reads numbers as times timestamp.epoch "
+        "names too small a unit"
     )
 
 
