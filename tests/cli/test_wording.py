@@ -104,7 +104,7 @@ def test_an_option_that_is_only_there_to_be_refused_is_not_meant() -> None:
         (["run", "--set", "batch.rows", "100", "q.sql"], "--set takes KEY=VALUE; write --set batch.rows=100"),
         (["run", "q.sql", "--set", "batch.rows", "100"], "--set takes KEY=VALUE; write --set batch.rows=100"),
         (["batch", "q.sql", "--conf", "spark.x", "1"], "--conf takes KEY=VALUE; write --conf spark.x=1"),
-        (["run", "--set", "batch.rows=100", "q.sql", "r.sql"], "run takes one file; "),
+        (["run", "--set", "batch.rows=100", "q.sql", "r.sql"], "`ouzel run` takes one query, and r.sql is behind it; "),
         (["q.sql"], "no command is given; did you mean: ouzel run q.sql"),
         (["rnu", "q.sql"], "No such command 'rnu'"),
     ],

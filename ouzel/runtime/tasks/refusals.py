@@ -13,6 +13,7 @@ from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain
+from ouzel.runtime.protocol.messages import ADVICE
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.tasks.context import TaskContext
 
@@ -102,7 +103,9 @@ def refuse_records(part: TaskPart, refusals: Refusals, records: Sequence[Refused
 
 
 def take_uncomputed(part: TaskPart, chain: Chain) -> list[RefusedRecord]:
-    """The rows that a task's chain could not compute since the last call."""
+    """The rows that a task's chain could not compute since the last call; the user is told of what it notes of others."""
+    for note in chain.take_notes():
+        part.tell_user(ADVICE, f"{part.task.component}: {note}")
     return [
         RefusedRecord(
             part.task.component,
