@@ -44,12 +44,12 @@ def describe_spread(lines: Sequence[bytes], path: str) -> str:
         if text.partition("\n")[0].strip() != "{":
             return ""
     begins = "is { alone" if lines[0].strip() == b"{" else "is a part of an object"
-    return f"the first line of {path} {begins}, {ONE_A_LINE}; {advise_lines(path)}"
+    return f"the first line of {path} {begins}: an object stands over several lines; {advise_lines(path)}"
 
 
 def advise_lines(path: str) -> str:
     """How objects over several lines become one a line."""
-    return f"`jq -c . {shlex.quote(path)} > {name_beside(path, 'lines')}` writes them so"
+    return f"`jq -c . {shlex.quote(path)} > {name_beside(path, 'lines')}` writes one object a line"
 
 
 def _is_json(line: bytes) -> bool:
