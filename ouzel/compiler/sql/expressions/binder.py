@@ -309,8 +309,7 @@ class Binder:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
         note_local_day(self.source, self.relation.node, node, "cast" if kind == DATE else "", [operand], [bound])
-        if kind == TIMESTAMP_LTZ:
-            note_instant(self.source, self.relation.node, node, operand, bound)
+        note_instant(self.source, self.relation.node, node, operand, bound if kind == TIMESTAMP_LTZ else None)
         if not can_cast(bound.type, kind):
             advice = of_span(self.source, operand, bound) or of_cast(self._text(operand), bound.type, kind)
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node), advice)

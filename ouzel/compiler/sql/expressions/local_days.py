@@ -38,7 +38,7 @@ def note_local_day(
             )
 
 
-def note_instant(source: QueryText, relation: Node, node: exp.Expr, part: exp.Expr, value: Expression) -> None:
+def note_instant(source: QueryText, relation: Node, node: exp.Expr, part: exp.Expr, value: Expression | None) -> None:
     """Tell of CAST(window_start AS TIMESTAMP_LTZ) where the session's time zone is not UTC, which `window_start` is."""
     grids = (grid for one in walk(relation) if (grid := one.window_grid))
     if (

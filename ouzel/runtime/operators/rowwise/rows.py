@@ -246,7 +246,10 @@ class WatermarkAssigner(Computing):
         times = _numbers_of(frame[self._column].drop_nulls()).to_numpy() * self._us
         self._has_looked = len(times) > 0
         same = (name for name in frame.columns if not name.startswith("$") and frame[name].equals(frame[self._column]))
-        found = (find_thousandths(times, next(same, "")), find_short_delay(times, self._delay_us or 0))
+        delay_us = (
+            self._delay_us or 0 if self._column.startswith("$") else 0
+        )  # SQL, whose columns have names, says the unit of an INTERVAL
+        found = (find_thousandths(times, next(same, "")), find_short_delay(times, delay_us))
         self.notes += filter(None, found)
 
     def _see_all(self, frame: pl.DataFrame) -> bool:

@@ -78,7 +78,8 @@ class WindowAssignment(Operator):
         node = self._node
         if not self._has_looked:
             self._has_looked = True
-            self.notes += filter(None, [find_short_windows(times, node.size_us)])
+            if node.call is None:  # SQL says the unit of an INTERVAL
+                self.notes += filter(None, [find_short_windows(times, node.size_us)])
         if self._local is not None:
             return self._by_the_clock(self._local, frame, times)
         starts = times - (times - node.offset_us) % node.grid_us
