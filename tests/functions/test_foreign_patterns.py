@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ouzel.compiler.functions.foreign_patterns import java_pattern, mean_months
+from ouzel.compiler.functions.foreign_patterns import doubt_pattern, java_pattern
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,17 @@ def test_to_char_reads_words_in_any_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "meant"),
+    ("pattern", "told"),
     [
-        ("yyyy-mm-dd", "yyyy-MM-dd"),
-        ("dd.mm.yyyy", "dd.MM.yyyy"),
+        ("yyyy-mm-dd", "write 'yyyy-MM-dd' for months"),
+        ("dd.mm.yyyy", "write 'dd.MM.yyyy' for months"),
+        ("yyyy-MM-dd HH:MM", "write 'yyyy-MM-dd HH:mm' for minutes"),
+        ("hh:mm", "write 'HH:mm' for 0 to 23, or 'hh:mm a'"),
+        ("hh:mm a", ""),
         ("yyyy-MM-dd HH:mm", ""),
         ("HH:mm", ""),
         ("yyyy-DDD HH:mm", ""),
     ],
 )
-def test_minutes_beside_a_year_are_months(pattern: str, meant: str) -> None:
-    assert mean_months(pattern) == meant
+def test_letters_that_are_hardly_meant(pattern: str, told: str) -> None:
+    assert doubt_pattern(pattern, read=False)[1] == told
