@@ -83,7 +83,7 @@ def test_a_page_offers_what_fits() -> None:
     offered = {one: [action.key for action in actions.fitting_actions("made", one)] for one in Condition}
     assert offered[Condition.RUNNING] == ["pause", "restart", "rescale", *ASKS, "stop", "savepoint", "kill"]
     assert offered[Condition.PAUSED] == ["resume", "restart", *ASKS, "stop", "savepoint", "kill"]
-    assert offered[Condition.STOPPED] == ["savepoint", "start", "kill"]
+    assert offered[Condition.STOPPED] == ["rescale", "savepoint", "start", "kill"]
     assert all("kill" in keys for keys in offered.values())
 
 
